@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// run is the whole program but for the process around it: it ends when the command has ended, and cuts it short when
+// ctx ends.
+func run(ctx context.Context, args []string) error {
+	started := false
+	root := newRoot()
+	root.SetArgs(args)
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	err := root.ExecuteContext(ctx)
+	if err != nil && !started && !errors.As(err, new(misuse)) {
+		return misuse{err} // an unknown command, flag or argument: nothing has begun
+	}
+	return err
+}
+
+// newRoot puts the subcommands together.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "foyer",
+		Short:         "A virtual waiting room in front of your storefront",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.PersistentFlags().StringP("config", "c", "foyer.yaml", "configuration `file`")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(
+		newHealthcheck(),
+		newVersion(),
+	)
+	return root
+}
+
+// configPath is the configuration file that was asked for.
+func configPath(cmd *cobra.Command) string {
+	path, _ := cmd.Flags().GetString("config") // declared by newRoot, so it cannot fail
+	return path
+}
