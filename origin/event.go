@@ -61,6 +61,7 @@ type Order struct {
 	Quantity  int64
 	Amount    int64
 	Currency  string
+	Attempt   string // the attempt that paid it
 	Charge    string // the gateway's id
 	Refunded  int64  // minor units
 	CreatedAt time.Time

@@ -7,7 +7,8 @@ import "context"
 type Gateway interface {
 	// Name of the provider, as in the path of its webhooks.
 	Name() string
-	// CreateIntent opens a payment without charging.
+	// CreateIntent opens a payment without charging. Parameters that the provider refuses for good (an unknown payment
+	// method) are an intent in IntentDeclined without an id.
 	CreateIntent(ctx context.Context, key string, intent NewIntent) (Intent, error)
 	// Confirm charges.
 	Confirm(ctx context.Context, key, id string) (Intent, error)
@@ -16,8 +17,10 @@ type Gateway interface {
 	// Cancel ends an intent that is not paid; one that is answers as it stands.
 	Cancel(ctx context.Context, key, id string) (Intent, error)
 	// Refund gives all of a paid intent back, once per key.
+	// One that is refunded in full already is no error.
 	Refund(ctx context.Context, key, id string, amount int64) error
 	// Webhook verifies a webhook's raw body and signature header and reads it. Any error means it is not to be believed.
+	// The intent's state is empty where the webhook tells nothing of a payment.
 	Webhook(header string, body []byte) (Webhook, Intent, error)
 }
 
@@ -35,7 +38,8 @@ type IntentState string
 
 // The states of an intent.
 const (
-	IntentOpen     IntentState = "open" // not confirmed, in progress, or needing an action of the buyer
+	IntentNew      IntentState = "new"  // not confirmed: nothing is on its way
+	IntentOpen     IntentState = "open" // in progress, or needing an action of the buyer
 	IntentPaid     IntentState = "paid"
 	IntentDeclined IntentState = "declined" // confirmed and refused: may be confirmed again, so cancel it
 	IntentCanceled IntentState = "canceled"

@@ -37,21 +37,27 @@ type Ledger interface {
 	Expire(ctx context.Context, limit int) ([]Ended, error)
 
 	// StartPayment moves a hold from active to paying and writes the attempt, in one guarded step. With an attempt id that
-	// exists it answers with that attempt as it stands. Refusals: NoSuchHold, HoldIsExpired, AlreadyPaid (with the
-	// order), PaymentPending (another attempt of this hold is open).
+	// exists it answers with that attempt as it stands, its hold, and its order once it is paid. Refusals: NoSuchHold
+	// (none of this buyer), HoldIsExpired (also released or refused), AlreadyPaid (with the order), PaymentPending
+	// (another attempt of this hold is open).
 	StartPayment(ctx context.Context, start PaymentStart) (PaymentReply, error)
 	// KeepIntent stores the gateway's intent of an attempt, before it is confirmed: without one, nothing was charged.
+	// ErrFenced where the attempt is no longer open: the caller must not confirm.
 	KeepIntent(ctx context.Context, attempt, intent string) error
 	// Settle takes over the gateway's word on an attempt: paid makes the order and moves the hold from paying to sold;
 	// declined or canceled ends the attempt and gives the hold back to active (or to expired, if its time has passed).
-	// Settling again the same way answers the same. Paid for a hold that cannot be sold any more leaves the attempt in
-	// AttemptRefundDue.
+	// Settling again answers with what stands: the first word counts, except that paid comes through over declined and
+	// canceled. Paid for a hold that is not paying any more tries to take the units again; where that fails too, the
+	// attempt is left in AttemptRefundDue. An attempt that does not exist answers with a zero Settled.
 	Settle(ctx context.Context, settle Settlement) (Settled, error)
-	// Open lists attempts in paying, or due a refund, that were last touched longer ago than idle, oldest first.
+	// Open takes up to limit attempts in AttemptOpen or AttemptRefundDue that were last touched (made, given an intent, or
+	// returned by Open) longer ago than idle, oldest first, and touches them: two resolvers do not work on the same ones,
+	// and one that stays open does not keep the others waiting.
 	Open(ctx context.Context, idle time.Duration, limit int) ([]Attempt, error)
 	// Attempt finds one by its id or by its intent.
 	Attempt(ctx context.Context, idOrIntent string) (attempt Attempt, ok bool, err error)
-	// Refunded notes that the gateway has refunded an attempt, once.
+	// Refunded notes that the gateway has refunded an attempt, on the attempt and on its order if there is one. Once:
+	// repeating it changes nothing. The units of a refunded order stay sold.
 	Refunded(ctx context.Context, attempt string, amount int64) error
 
 	// Order reads an order.
@@ -124,7 +130,7 @@ type PaymentStart struct {
 type PaymentReply struct {
 	Hold    Hold
 	Attempt Attempt
-	Order   Order // with AlreadyPaid
+	Order   Order // with AlreadyPaid, or when the attempt is paid
 	Refusal Refusal
 }
 

@@ -13,12 +13,19 @@ type Strategy interface {
 	// hold in HoldPending, which becomes active or refused.
 	Hold(ctx context.Context, request HoldRequest) (HoldReply, error)
 
+	// Pending finds a hold that is taken and not yet in the ledger (HoldPending); ok is false where there is none, as it
+	// always is with a strategy that keeps nothing beside the ledger.
+	Pending(ctx context.Context, id string) (hold Hold, ok bool, err error)
+
 	// GaveBack tells that the ledger has ended a hold and its units can be sold again. Idempotent by hold id; losing it
 	// costs nothing but time, since Reconcile finds it too.
 	GaveBack(ctx context.Context, ended Ended) error
 
 	// Reconcile compares what the strategy keeps beside the ledger with the ledger, mends it, and reports.
 	Reconcile(ctx context.Context, event string) (Reconciliation, error)
+
+	// Compare reports what Reconcile would find and mends nothing.
+	Compare(ctx context.Context, event string) (Reconciliation, error)
 
 	// Run does the strategy's work in the background until the context ends.
 	Run(ctx context.Context) error
