@@ -6,8 +6,13 @@ import (
 	"time"
 )
 
-// ErrFenced: the caller's claim on an idempotency key was taken over by another process; what it asked was not done.
-var ErrFenced = errors.New("the claim on the key was taken over")
+// Errors of a [Ledger] that a caller branches on. After each of them, what was asked was not done.
+var (
+	// ErrFenced: the caller's claim on an idempotency key, or its attempt, was taken over by another process.
+	ErrFenced = errors.New("it was taken over by another process")
+	// ErrRejected: the database rejected what was to be written, by a constraint or for its form.
+	ErrRejected = errors.New("the ledger rejected it")
+)
 
 // Ledger is the database: the truth about events, holds, payments and orders. Each method is one transaction. Times are
 // the database's, read after the row lock; `held + sold <= capacity` and the buyer's limit are constraints there.
@@ -32,8 +37,8 @@ type Ledger interface {
 	// Release ends an active hold on its buyer's wish. Repeated: the same answer. PaymentInProgress while paying,
 	// AlreadyPaid when sold, NoSuchHold where the buyer has no such hold. Freed tells whether this call gave units back.
 	Release(ctx context.Context, id, buyer string) (hold Hold, freed bool, refusal Refusal, err error)
-	// Expire ends up to limit active holds whose time has passed, and returns them. Two reapers at once never end the
-	// same hold twice.
+	// Expire ends up to limit active holds whose time has passed, and returns them: one transaction for each event, so
+	// beside an error it returns those that are already ended. Two reapers at once never end the same hold twice.
 	Expire(ctx context.Context, limit int) ([]Ended, error)
 
 	// StartPayment moves a hold from active to paying and writes the attempt, in one guarded step. With an attempt id that
@@ -68,11 +73,12 @@ type Ledger interface {
 	ClaimKey(ctx context.Context, key Key, fingerprint string, lasts time.Duration) (KeyState, error)
 	// KeepAnswer stores the determined answer of a claimed key; ErrFenced where the claim was lost.
 	KeepAnswer(ctx context.Context, key Key, fence int64, answer Answer) error
-	// DropKey gives a claim up without an answer; the next request with the key runs again.
+	// DropKey gives a claim up without an answer; the next request with the key (and the same fingerprint) runs again.
+	// Dropping a claim that was lost does nothing.
 	DropKey(ctx context.Context, key Key, fence int64) error
 
-	// KeepWebhook stores a webhook once and applies its settlement (if any) in the same transaction; fresh is false where
-	// it was stored before.
+	// KeepWebhook stores a webhook once and applies its settlement (if any, and if its attempt is known) in the same
+	// transaction; fresh is false where it was stored before.
 	KeepWebhook(ctx context.Context, hook Webhook, settle *Settlement) (fresh bool, settled Settled, err error)
 
 	// Ping reports whether the ledger answers.
