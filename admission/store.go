@@ -122,14 +122,14 @@ type Sync struct {
 // Snapshot is a gate's state after a Sync. The replica owns it; nothing in it changes.
 type Snapshot struct {
 	Standing
-	Rules    Rules  // the effective ones
-	Tail     Ticket // the last ticket given out
-	Base     Ticket // a multiple of 64; tickets below it have ended (unless they have a slot)
-	Waiting  Bitmap // live, without a slot, not ended
-	Slots    []Slot // every slot, ascending by ticket
-	Ended    Bitmap // tickets ended after Sync.Since; whole if EndedAll
-	EndedAll bool   // Ended holds every ended ticket from Base on
-	Missed   map[Ticket]int
+	Rules    Rules                // the effective ones
+	Tail     Ticket               // the last ticket given out
+	Base     Ticket               // a multiple of 64; tickets below it have ended (unless they have a slot)
+	Waiting  Bitmap               // live, without a slot, not ended
+	Slots    []Slot               // every slot, ascending by ticket
+	Ended    Bitmap               // tickets ended after Sync.Since; whole if EndedAll
+	EndedAll bool                 // Ended holds every ended ticket from Base on, and Missed every count
+	Missed   map[Ticket]int       // offers let lapse, of those tickets whose count changed after Sync.Since
 	Admitted uint64               // leases given in this round, ever growing: Δ over time is the admission rate
 	Replicas map[string]time.Time // last Sync of each replica of the last minute
 }
