@@ -1,0 +1,171 @@
+package memstore
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"foyer/admission"
+)
+
+// How much one Sync does: so many slots ended and so many offered, the rest at the next; the base looked at so often;
+// a replica unheard of for so long left out. Milliseconds.
+const (
+	perSync     = 500
+	rebaseEvery = 1000
+	replicaKept = 60_000
+)
+
+func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
+	or(&l.near.this, within(sync.Near, l.base, l.tail))
+	or(&l.far.this, within(sync.Far, l.base, l.tail))
+	l.turn(now)
+	l.prolong(sync, now)
+	l.sweep(now)
+	waiting := l.whoWaits()
+	l.offer(&waiting, now)
+	l.waiting = waiting.Count()
+	l.log.trim(l.seq, now)
+	l.rebase(now)
+	l.replicas[sync.Replica] = now
+	return l.snapshot(waiting.Rebase(l.base), sync.Since, now)
+}
+
+// turn lets the windows go on; who falls silent is kept.
+func (l *line) turn(now int64) {
+	for _, dropped := range []admission.Bitmap{
+		l.near.turn(now, l.rules.NearWindow().Milliseconds()),
+		l.far.turn(now, l.rules.FarWindow().Milliseconds()),
+	} {
+		without(&dropped, l.ended)
+		or(&l.kept.this, dropped)
+	}
+	l.kept.turn(now, l.rules.Keep.Milliseconds())
+}
+
+// prolong confirms the leases whose visitor has been seen, and keeps those with a request in flight.
+func (l *line) prolong(sync admission.Sync, now int64) {
+	for _, t := range sync.Confirmed {
+		if s, ok := l.usable(t, now); ok && s.kind == admission.Lease {
+			l.confirm(t, s, now)
+		}
+	}
+	for _, t := range sync.Busy {
+		s, ok := l.usable(t, now)
+		if !ok || s.kind != admission.Lease {
+			continue
+		}
+		until := now + l.rules.Claim.Milliseconds()
+		if s.confirmed {
+			until = now + l.rules.LeaseLife().Milliseconds()
+		}
+		until = min(until, s.start+l.rules.Max.Milliseconds())
+		if until > s.expires {
+			s.expires = until
+			l.slots[t] = s
+			l.seq++
+		}
+	}
+}
+
+// sweep ends the slots that have run out, the oldest first.
+func (l *line) sweep(now int64) {
+	var over []admission.Ticket
+	for t, s := range l.slots {
+		if s.expires <= now {
+			over = append(over, t)
+		}
+	}
+	slices.SortFunc(over, func(a, b admission.Ticket) int {
+		return cmp.Or(cmp.Compare(l.slots[a].expires, l.slots[b].expires), cmp.Compare(decimal(a), decimal(b)))
+	})
+	for _, t := range over[:min(perSync, len(over))] {
+		l.lapse(t, l.slots[t])
+	}
+}
+
+// decimal orders tickets of one moment as a sorted set of Redis does.
+func decimal(t admission.Ticket) string { return strconv.FormatUint(uint64(t), 10) }
+
+// lapse ends one slot, and its ticket too where it has been long enough inside or has missed too many offers.
+func (l *line) lapse(t admission.Ticket, s slot) {
+	l.free(t)
+	switch {
+	case s.kind == admission.Leaving || t < l.base:
+		return
+	case s.kind == admission.Lease && s.expires >= s.start+l.rules.Max.Milliseconds():
+		l.end(t)
+		return
+	case s.kind == admission.Offer:
+		l.missed[t]++
+		if l.missed[t] > l.rules.Returns {
+			l.end(t)
+			return
+		}
+		l.log.add(entry{seq: l.seq, ticket: t, missed: true})
+	}
+	l.kept.this.Set(t)
+}
+
+// whoWaits is who is live, without a slot, and not ended.
+func (l *line) whoWaits() admission.Bitmap {
+	waiting := l.near.this.Clone()
+	waiting.Base = l.base
+	or(&waiting, l.near.last)
+	or(&waiting, l.far.this)
+	or(&waiting, l.far.last)
+	without(&waiting, l.ended)
+	without(&waiting, l.held)
+	return waiting
+}
+
+// offer gives the free slots to the lowest who wait, and takes them out of waiting.
+func (l *line) offer(waiting *admission.Bitmap, now int64) {
+	given, at := 0, l.base
+	for range min(perSync, l.grantable(now)) {
+		t, ok := waiting.Next(at)
+		if !ok {
+			break
+		}
+		expires := now + l.rules.Claim.Milliseconds()
+		if !l.near.has(t) {
+			expires += l.rules.PollMax.Milliseconds() // the visitor may not hear of it earlier
+		}
+		l.hold(t, slot{kind: admission.Offer, start: now, expires: expires})
+		waiting.Clear(t)
+		l.seq++
+		given, at = given+1, t+1
+	}
+	l.spend(given)
+}
+
+// rebase moves the base up to the lowest ticket that is live, kept, or has a slot, so that the bitmaps stay as short
+// as the line.
+func (l *line) rebase(now int64) {
+	if now < l.rebased+rebaseEvery {
+		return
+	}
+	l.rebased = now
+	lowest := l.tail + 1
+	all := []*admission.Bitmap{
+		&l.near.this, &l.near.last, &l.far.this, &l.far.last, &l.kept.this, &l.kept.last, &l.held, &l.ended,
+	}
+	for _, b := range all[:7] {
+		if t, ok := b.Next(0); ok {
+			lowest = min(lowest, t)
+		}
+	}
+	base := lowest / 64 * 64
+	if base <= l.base {
+		return
+	}
+	l.base = base
+	for _, b := range all {
+		*b = b.Rebase(base)
+	}
+	for t := range l.missed {
+		if t < base {
+			delete(l.missed, t)
+		}
+	}
+}
