@@ -154,6 +154,7 @@ type Settled struct {
 	Attempt Attempt
 	Order   Order  // when paid
 	Freed   *Ended // set when this call gave units back (declined after the hold's time)
+	Changed bool   // this call moved the attempt: counted once, however often it is settled
 }
 
 // Key is an idempotency key: each buyer and route has its own.
