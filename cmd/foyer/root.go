@@ -33,6 +33,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newHealthcheck(),
+		newSimulator(),
 		newVersion(),
 	)
 	return root
