@@ -1,0 +1,65 @@
+# The commands of this project; `make` alone lists them. Each does all it needs, and nothing here needs more than Go, git
+# and make: what else a target uses it installs from Debian's packages, or says how.
+
+# The toolchain that go.mod names, whichever Go is installed and whatever its settings say.
+export GOTOOLCHAIN = go1.27.3
+
+GO         ?= go
+TESTFLAGS  ?=
+FUZZTIME   ?= 10s
+
+# The tools, pinned. They are run from the module proxy and are no dependency of this module.
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+# The vulnerability database as a Go module, so that no other host is needed. To take a newer one:
+# go list -m golang.org/x/vulndb@latest
+VULNDB      = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
+
+# Runs what follows with a Postgres and a Redis of its own, and ends them.
+with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
+	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test test-deps race benchmarks bench fuzz lint clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## watch a sale go through a waiting room (KEEP=1: go on serving, for a browser)
+	./foyer demo $(if $(KEEP),--keep)
+
+build: ## build ./foyer
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o foyer ./cmd/foyer
+
+test: test-deps ## run all tests on a Postgres and a Redis started for them (TESTFLAGS='-run …')
+	@$(with_services) $(GO) test $(TESTFLAGS) ./...
+
+test-deps: ## install what the tests need: Debian's postgresql and redis-server
+	@internal/services/install.sh
+
+race: ## run all tests with the race detector
+	@internal/services/install.sh gcc
+	@$(with_services) env CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
+
+benchmarks: test-deps ## run each Go benchmark once, so that none rots
+	@$(with_services) $(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+bench: build test-deps ## the strategies side by side, with and without a gate, on this machine
+	./foyer bench
+
+fuzz: ## run each fuzz test for FUZZTIME (10s)
+	@set -e; for dir in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); do \
+		for name in $$($(GO) test -list '^Fuzz' $$dir | grep '^Fuzz'); do \
+			echo "$$dir $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$dir; \
+		done; \
+	done
+
+lint: ## gofmt, go vet, staticcheck and govulncheck
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	@$(GO) mod download $(VULNDB)
+	$(GO) run $(GOVULNCHECK) -db "file://$$($(GO) env GOMODCACHE)/$(VULNDB)/data/osv" ./...
+
+clean: ## remove what building and running left in this folder
+	rm -rf foyer foyer.db* foyer.state* bench-report.*
