@@ -1,0 +1,200 @@
+#!lua flags=allow-oom
+-- One tick of one replica: takes over whom it has seen, ends what has run out, offers what is free, and tells the state.
+--
+-- ARGV: 1-3 see prelude.lua; 4 the replica's id; 5 base and 6 bits of those told the near interval; 7 and 8 of those
+-- told the far one; 9 tickets to confirm and 10 tickets with a request in flight, each separated by spaces; 11 the step
+-- up to which the replica knows who has ended, 0: nothing.
+-- Returns a standing; tail; base; leases given in this round; the bitmap of who waits; slots as ticket, value pairs;
+-- 1 if what follows is whole, else 0; who has ended as a bitmap (whole) or a list; missed offers as ticket, count pairs;
+-- replicas as id, ms pairs; the effective rules in the order of RULES.
+
+local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT = 500, 1000, 60000, 20000, 60000
+local near_base, far_base, since = arg(5), arg(7), arg(11)
+local why = lost()
+if why then return {'lost', why} end
+
+-- take adds the bits that a replica counts from its own base, without what is no ticket.
+local function take(bitmap, from, bits)
+  local top = m.tail - m.base
+  local shift = (from - m.base) / 8
+  if bits == '' or top < 0 or shift * 8 > top then return end
+  if shift > 0 then bits = string.rep('\0', shift) .. bits end
+  if shift < 0 then bits = string.sub(bits, 1 - shift) end
+  local most = math.floor(top / 8) + 1
+  if #bits >= most then
+    local last = string.byte(bits, most)
+    bits = string.sub(bits, 1, most - 1) .. string.char(last - last % 2 ^ (7 - top % 8))
+  end
+  redis.call('SET', K.t1, bits)
+  if m.base == 0 then clear('t1', 0) end
+  redis.call('BITOP', 'OR', K[bitmap], K[bitmap], K.t1)
+  redis.call('DEL', K.t1)
+end
+
+-- turn begins the next window of a pair if this one is over; keep is what becomes of those who drop out. Once per call
+-- at most, so that time in which nobody could reach the store silences nobody.
+local function turn(name, length, keep)
+  if now < m[name .. '_at'] + length then return end
+  local this, last = K[name], K[name .. '_last']
+  if keep then
+    redis.call('BITOP', 'AND', K.t1, last, K.ended)
+    redis.call('BITOP', 'XOR', K.t1, last, K.t1)
+    redis.call('BITOP', 'OR', K.kept, K.kept, K.t1)
+    redis.call('DEL', K.t1)
+  end
+  if redis.call('EXISTS', this) == 1 then redis.call('RENAME', this, last) else redis.call('DEL', last) end
+  put(name .. '_at', now)
+end
+
+-- prolong keeps a lease with a request in flight, to its bound at most.
+local function prolong(t)
+  local s = usable(t)
+  if not s or s.kind ~= LEASE then return end
+  local wanted = math.min(now + (s.confirmed and life() or m.claim), s.start + m.max)
+  if wanted > s.expires then
+    s.expires = wanted
+    put_slot(t, s)
+    step()
+  end
+end
+
+-- lapse ends a slot that has run out, and its ticket where it has been long enough inside or missed too many offers.
+local function lapse(t)
+  local s = slot_of(t)
+  drop_slot(t)
+  if s.kind == LEAVING or t < m.base then return end
+  if s.kind == LEASE and s.expires >= s.start + m.max then return end_ticket(t) end
+  if s.kind == OFFER then
+    if redis.call('HINCRBY', K.missed, t, 1) > m.returns then return end_ticket(t) end
+    redis.call('ZADD', K.missed_by, t, t)
+    redis.call('ZADD', K.log, m.seq, 'm' .. string.format('%.0f', t))
+  end
+  set('kept', t)
+end
+
+-- who_waits puts who is live, without a slot and not ended into t1.
+local function who_waits()
+  redis.call('BITOP', 'OR', K.t1, K.near, K.near_last, K.far, K.far_last)
+  redis.call('BITOP', 'OR', K.t2, K.ended, K.held)
+  redis.call('BITOP', 'AND', K.t2, K.t1, K.t2)
+  redis.call('BITOP', 'XOR', K.t1, K.t1, K.t2)
+end
+
+-- offer gives the free slots to the lowest in t1, and takes them out. Whoever was last told the far interval may hear
+-- of it later.
+local function offer()
+  local given, from = 0, 0
+  for _ = 1, math.min(PER_SYNC, grantable()) do
+    local bit = redis.call('BITPOS', K.t1, 1, from)
+    if bit < 0 then break end
+    local t = m.base + bit
+    local wait = (has('near', t) or has('near_last', t)) and 0 or m.poll_max
+    hold(t, {kind = OFFER, confirmed = false, start = now, expires = now + m.claim + wait})
+    redis.call('SETBIT', K.t1, bit, 0)
+    step()
+    given, from = given + 1, math.floor(bit / 8)
+  end
+  spend(given)
+end
+
+-- trim forgets what the log has kept for a minute or two.
+local function trim()
+  if now >= m.log_mark_at + LOG_KEPT then
+    redis.call('ZREMRANGEBYSCORE', K.log, '-inf', m.log_mark)
+    put('log_floor', math.max(m.log_floor, m.log_mark))
+    put('log_mark', m.seq)
+    put('log_mark_at', now)
+  end
+  local surplus = redis.call('ZCARD', K.log) - LOG_MOST
+  if surplus > 0 then
+    local last = redis.call('ZRANGE', K.log, surplus - 1, surplus - 1, 'WITHSCORES')[2]
+    redis.call('ZREMRANGEBYSCORE', K.log, '-inf', last)
+    put('log_floor', math.max(m.log_floor, tonumber(last)))
+  end
+end
+
+-- rebase moves the base up to the lowest ticket that is live, kept, or has a slot, so that the bitmaps stay as short as
+-- the line.
+local function rebase()
+  if now < m.based_at + BASE_EVERY then return end
+  put('based_at', now)
+  local lowest = m.tail + 1 - m.base
+  local all = {'near', 'near_last', 'far', 'far_last', 'kept', 'kept_last', 'held'}
+  for _, name in ipairs(all) do
+    local bit = redis.call('BITPOS', K[name], 1)
+    if bit >= 0 then lowest = math.min(lowest, bit) end
+  end
+  local bytes = math.floor(lowest / 64) * 8
+  if bytes == 0 then return end
+  all[#all + 1] = 'ended'
+  for _, name in ipairs(all) do
+    local rest = redis.call('GETRANGE', K[name], bytes, -1)
+    if rest == '' then redis.call('DEL', K[name]) else redis.call('SET', K[name], rest) end
+  end
+  put('base', m.base + bytes * 8)
+  for _, t in ipairs(redis.call('ZRANGEBYSCORE', K.missed_by, '-inf', '(' .. m.base, 'LIMIT', 0, PER_SYNC)) do
+    redis.call('HDEL', K.missed, t)
+    redis.call('ZREM', K.missed_by, t)
+  end
+end
+
+-- heard notes this replica's Sync and returns those of the last minute.
+local function heard()
+  redis.call('HSET', K.replicas, ARGV[4], now)
+  local flat, fresh = redis.call('HGETALL', K.replicas), {}
+  for i = 1, #flat, 2 do
+    if tonumber(flat[i + 1]) < now - REPLICA_KEPT then
+      redis.call('HDEL', K.replicas, flat[i])
+    else
+      fresh[#fresh + 1] = flat[i]
+      fresh[#fresh + 1] = flat[i + 1]
+    end
+  end
+  return fresh
+end
+
+-- news is what has ended and been missed since the replica last heard: whole (1 or 0), ended, missed.
+local function news()
+  if since == 0 or since < m.log_floor then
+    return 1, redis.call('GET', K.ended) or '', redis.call('HGETALL', K.missed)
+  end
+  local ended, missed = {}, {}
+  for _, what in ipairs(redis.call('ZRANGEBYSCORE', K.log, '(' .. since, '+inf')) do
+    if string.sub(what, 1, 1) ~= 'm' then
+      ended[#ended + 1] = what
+    else
+      local t = string.sub(what, 2)
+      missed[#missed + 1] = t
+      missed[#missed + 1] = redis.call('HGET', K.missed, t) or '0'
+    end
+  end
+  return 0, ended, missed
+end
+
+take('near', near_base, ARGV[6])
+take('far', far_base, ARGV[8])
+turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)
+turn('far', math.floor(m.poll_max * 6 / 5), true)
+turn('kept', m.keep, false)
+for t in string.gmatch(ARGV[9], '%d+') do
+  local s = usable(t)
+  if s and s.kind == LEASE then confirm(t, s) end
+end
+for t in string.gmatch(ARGV[10], '%d+') do prolong(t) end
+for _, t in ipairs(redis.call('ZRANGEBYSCORE', K.ends, '-inf', now, 'LIMIT', 0, PER_SYNC)) do lapse(tonumber(t)) end
+who_waits()
+offer()
+put('waiting', redis.call('BITCOUNT', K.t1))
+local waiting = redis.call('GET', K.t1) or ''
+redis.call('DEL', K.t1, K.t2)
+trim()
+local before = m.base
+rebase()
+waiting = string.sub(waiting, (m.base - before) / 8 + 1)
+local replicas = heard()
+save()
+
+local rules = {}
+for i, name in ipairs(RULES) do rules[i] = tostring(m[name]) end
+local whole, ended, missed = news()
+return reply(m.tail, m.base, m.admitted, waiting, redis.call('HGETALL', K.slots), whole, ended, missed, replicas, rules)

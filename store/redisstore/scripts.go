@@ -1,0 +1,38 @@
+package redisstore
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed lua/*.lua
+var sources embed.FS
+
+// The scripts, one for each verb.
+var (
+	beginScript     = script("begin")
+	configureScript = script("configure")
+	changeScript    = script("change")
+	joinScript      = script("join")
+	syncScript      = script("sync")
+	claimScript     = script("claim")
+	renewScript     = script("renew")
+	releaseScript   = script("release")
+	resetScript     = script("reset")
+)
+
+// script puts the prelude behind the first line of a file, which must stay the first: it declares the script's flags.
+func script(name string) *redis.Script {
+	flags, rest, _ := strings.Cut(source(name), "\n")
+	return redis.NewScript(flags + "\n" + source("prelude") + rest)
+}
+
+func source(name string) string {
+	text, err := sources.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
+}

@@ -1,0 +1,37 @@
+package redisstore
+
+import (
+	"testing"
+	"time"
+
+	"foyer/internal/services"
+	"foyer/store/storetest"
+)
+
+// open is a gate of its own in the shared Redis, whose clock stands until it is advanced.
+func open(t *testing.T) storetest.Gate {
+	url, prefix := services.Redis(t)
+	return openAt(t, url, prefix)
+}
+
+func openAt(t *testing.T, url, prefix string) storetest.Gate {
+	client, err := Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	store := New(Settings{Client: client, Prefix: prefix, Gate: "final"})
+	now := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	stand := func() {
+		if err := client.HSet(t.Context(), store.keys.gate+"meta", "clock_ms", now.UnixMilli()).Err(); err != nil {
+			t.Fatalf("set the clock: %v", err)
+		}
+	}
+	stand()
+	return storetest.Gate{Store: store, Advance: func(d time.Duration) {
+		now = now.Add(d)
+		stand()
+	}}
+}
+
+func TestStore_IsALine(t *testing.T) { storetest.Line(t, open) }

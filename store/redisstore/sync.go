@@ -1,0 +1,81 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"foyer/admission"
+)
+
+// Sync brings the line and a replica up to date with each other, in one command.
+func (s *Store) Sync(ctx context.Context, sync admission.Sync) (admission.Snapshot, error) {
+	r, standing := s.run(ctx, syncScript, s.keys.all, sync.Seen,
+		sync.Replica,
+		decimal(uint64(sync.Near.Base)), sync.Near.Bits, decimal(uint64(sync.Far.Base)), sync.Far.Bits,
+		tickets(sync.Confirmed), tickets(sync.Busy), decimal(sync.Since))
+	snapshot := admission.Snapshot{Standing: standing, Tail: r.ticket(), Base: r.ticket(), Admitted: r.uint()}
+	snapshot.Waiting = r.bits(snapshot.Base)
+	snapshot.Slots = r.slots()
+	r.news(&snapshot)
+	snapshot.Replicas = r.replicas()
+	snapshot.Rules = r.rules()
+	return answer(snapshot, s, "sync", r)
+}
+
+// tickets are written one after the other, with spaces between.
+func tickets(list []admission.Ticket) []byte {
+	text := make([]byte, 0, 12*len(list))
+	for _, t := range list {
+		text = strconv.AppendUint(append(text, ' '), uint64(t), 10)
+	}
+	return text
+}
+
+// slots are ascending by ticket; Redis has them in no order.
+func (r *reader) slots() []admission.Slot {
+	list := r.list()
+	slots := make([]admission.Slot, 0, len(list.rest)/2)
+	for list.more() {
+		slots = append(slots, list.stored())
+	}
+	r.failed(list)
+	slices.SortFunc(slots, func(a, b admission.Slot) int { return cmp.Compare(a.Ticket, b.Ticket) })
+	return slots
+}
+
+// news are who has ended and who has missed an offer: whole, or what the replica has not heard of yet.
+func (r *reader) news(snapshot *admission.Snapshot) {
+	snapshot.EndedAll = r.int() == 1
+	if snapshot.EndedAll {
+		snapshot.Ended = r.bits(snapshot.Base)
+	} else {
+		snapshot.Ended = admission.Bitmap{Base: snapshot.Base}
+		list := r.list()
+		for list.more() {
+			if t := list.ticket(); t >= snapshot.Base {
+				snapshot.Ended.Set(t)
+			}
+		}
+		r.failed(list)
+	}
+	snapshot.Missed = map[admission.Ticket]int{}
+	list := r.list()
+	for list.more() {
+		if t, n := list.ticket(), int(list.int()); t >= snapshot.Base && n > 0 {
+			snapshot.Missed[t] = n
+		}
+	}
+	r.failed(list)
+}
+
+func (r *reader) replicas() map[string]time.Time {
+	list, heard := r.list(), map[string]time.Time{}
+	for list.more() {
+		heard[list.text()] = list.time()
+	}
+	r.failed(list)
+	return heard
+}
