@@ -32,6 +32,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().StringP("config", "c", "foyer.yaml", "configuration `file`")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
+		newCheck(),
 		newHealthcheck(),
 		newSimulator(),
 		newVersion(),
