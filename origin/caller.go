@@ -1,0 +1,111 @@
+package origin
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+const (
+	buyerCookie  = "foyer-buyer"
+	buyerLasts   = 30 * 24 * time.Hour
+	buyerHeader  = "X-Foyer-Visitor"
+	longestBuyer = 128
+)
+
+// Caller is who asks, as the gate in front knows him.
+type Caller struct {
+	Buyer string // the visitor's sub; empty where no token was shown
+	Gated bool   // a gate stands in front: making a hold and starting a payment need a slot
+	Slot  bool   // he has one
+	// NeedSlot gets a slot for him (true), or has written the waiting answer (false).
+	NeedSlot func(w http.ResponseWriter, r *http.Request) bool
+}
+
+type callerKey struct{}
+
+// WithCaller hands the gate's verdict to the shop.
+func WithCaller(ctx context.Context, caller Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// hasSlot tells whether the caller may go on; if not, the waiting answer has been written.
+func (c Caller) hasSlot(w http.ResponseWriter, r *http.Request) bool {
+	return !c.Gated || c.Slot || c.NeedSlot != nil && c.NeedSlot(w, r)
+}
+
+// buyers tells who a request is from where no gate has said so: X-Foyer-Visitor of a trusted proxy, else a signed
+// cookie of the shop's own.
+type buyers struct {
+	key     []byte
+	trusted []netip.Prefix
+}
+
+// identify finds the caller; its buyer is empty where nobody is known yet.
+func (b buyers) identify(r *http.Request) Caller {
+	if caller, given := r.Context().Value(callerKey{}).(Caller); given {
+		return caller
+	}
+	if b.fromTrusted(r) {
+		if visitor := r.Header.Get(buyerHeader); visitor != "" && len(visitor) <= longestBuyer && printable(visitor) {
+			return Caller{Buyer: visitor}
+		}
+	}
+	for _, cookie := range r.CookiesNamed(buyerCookie) {
+		id, signature, found := strings.Cut(cookie.Value, ".")
+		if found && hmac.Equal([]byte(signature), []byte(b.sign(id))) {
+			return Caller{Buyer: id}
+		}
+	}
+	return Caller{}
+}
+
+// admit identifies the caller, and makes an unknown one known by a cookie where no gate is in front.
+func (b buyers) admit(w http.ResponseWriter, r *http.Request) Caller {
+	caller := b.identify(r)
+	if caller.Buyer != "" || caller.Gated {
+		return caller
+	}
+	caller.Buyer = "b_" + strings.ToLower(rand.Text())
+	http.SetCookie(w, &http.Cookie{
+		Name: buyerCookie, Value: caller.Buyer + "." + b.sign(caller.Buyer), Path: "/", MaxAge: int(buyerLasts.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: b.secure(r),
+	})
+	return caller
+}
+
+func (b buyers) sign(id string) string {
+	mac := hmac.New(sha256.New, b.key)
+	mac.Write([]byte("buyer:" + id))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// secure tells whether the client speaks HTTPS, to us or to a trusted proxy.
+func (b buyers) secure(r *http.Request) bool {
+	return r.TLS != nil || b.fromTrusted(r) && r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+func (b buyers) fromTrusted(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	address = address.Unmap().WithZone("")
+	for _, prefix := range b.trusted {
+		if prefix.Contains(address) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,205 @@
+package origin
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// leaseMargin is how much longer than the hold its buyer's lease is kept, so that it never runs out in mid-payment.
+const leaseMargin = time.Minute
+
+// holdBody is a hold as JSON shows it.
+type holdBody struct {
+	Hold      string `json:"hold"`
+	Event     string `json:"event"`
+	Quantity  int64  `json:"quantity"`
+	State     string `json:"state"`
+	Amount    int64  `json:"amount"`
+	Currency  string `json:"currency"`
+	ExpiresAt string `json:"expires_at,omitempty"` // not known while pending
+	Order     string `json:"order,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+func newHoldBody(h Hold) holdBody {
+	body := holdBody{
+		Hold: h.ID, Event: h.Event, Quantity: h.Quantity, State: string(h.State), Amount: h.Amount, Currency: h.Currency,
+		Order: h.Order, Reason: string(h.Reason),
+	}
+	if !h.ExpiresAt.IsZero() {
+		body.ExpiresAt = wireTime(h.ExpiresAt)
+	}
+	return body
+}
+
+// makeHold sets units aside. With an Idempotency-Key a retry is the same hold.
+func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
+	text, given, refusal, detail := idempotencyKey(r)
+	if refusal != NotRefused {
+		refuse(w, refusal, detail)
+		return
+	}
+	quantity, refusal, detail := readQuantity(w, r)
+	if refusal != NotRefused {
+		refuse(w, refusal, detail)
+		return
+	}
+	caller := s.buyers.admit(w, r)
+	request := HoldRequest{
+		ID: "h_" + strings.ToLower(rand.Text()), Event: r.PathValue("event"), Buyer: caller.Buyer,
+		Quantity: quantity, TTL: s.settings.HoldTTL,
+	}
+	if !given || caller.Buyer == "" {
+		if caller.hasSlot(w, r) {
+			send(w, s.hold(r.Context(), request))
+		}
+		return
+	}
+	key := Key{Buyer: caller.Buyer, Route: "hold", Key: text}
+	request.ID = derive("h_", key, 0)
+	s.once(w, r, key, fingerprint("hold", request.Event, quantity), func() (outcome, bool) {
+		if !caller.hasSlot(w, r) {
+			return outcome{}, false
+		}
+		return s.hold(r.Context(), request), true
+	})
+}
+
+func readQuantity(w http.ResponseWriter, r *http.Request) (int64, Refusal, string) {
+	body, refusal, detail := readFields(w, r, "quantity")
+	if refusal != NotRefused {
+		return 0, refusal, detail
+	}
+	return body.quantity("quantity")
+}
+
+// hold asks the strategy, also for a client that hangs up: the hold of one who retries is then there.
+func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
+	ctx, cancel := s.step(ctx)
+	defer cancel()
+	reply, err := s.settings.Strategy.Hold(ctx, request)
+	switch {
+	case err != nil:
+		return s.broke("make hold", err)
+	case reply.Refusal == SoldOut:
+		o := problem(SoldOut, map[string]any{"event": request.Event})
+		o.commands = s.stockCommand(ctx, request.Event)
+		return o
+	case reply.Refusal != NotRefused:
+		return problem(reply.Refusal, map[string]any{"event": request.Event})
+	case reply.Hold.Buyer != request.Buyer:
+		return problem(NoSuchHold, nil)
+	}
+	o := success(http.StatusCreated, newHoldBody(reply.Hold))
+	if reply.Hold.State == HoldPending {
+		o.Status, o.final = http.StatusAccepted, false
+	}
+	o.Headers["Location"] = "/api/holds/" + reply.Hold.ID
+	o.commands = []string{fmt.Sprintf("extend=%d", int64((s.settings.HoldTTL + leaseMargin).Seconds()))}
+	return o
+}
+
+// find reads a hold of this buyer, in the ledger or on its way there.
+func (s *Shop) find(ctx context.Context, id, buyer string) (Hold, bool, error) {
+	if buyer == "" {
+		return Hold{}, false, nil
+	}
+	hold, ok, err := s.settings.Ledger.Hold(ctx, id)
+	if err == nil && !ok {
+		hold, ok, err = s.settings.Strategy.Pending(ctx, id)
+	}
+	return hold, ok && hold.Buyer == buyer, err
+}
+
+func (s *Shop) readHold(w http.ResponseWriter, r *http.Request) {
+	hold, ok, err := s.find(r.Context(), r.PathValue("hold"), s.buyers.identify(r).Buyer)
+	switch {
+	case err != nil:
+		send(w, s.broke("read hold", err))
+	case !ok:
+		refuse(w, NoSuchHold, "")
+	default:
+		send(w, success(http.StatusOK, newHoldBody(hold)))
+	}
+}
+
+// releaseHold gives a hold back, once however often it is asked.
+func (s *Shop) releaseHold(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := s.step(r.Context())
+	defer cancel()
+	id, buyer := r.PathValue("hold"), s.buyers.identify(r).Buyer
+	found, ok, err := s.find(ctx, id, buyer)
+	switch {
+	case err != nil:
+		send(w, s.broke("read hold", err))
+		return
+	case !ok:
+		refuse(w, NoSuchHold, "")
+		return
+	case found.State == HoldPending:
+		refuse(w, requestInProgress, "the hold is still being made")
+		return
+	}
+	hold, freed, refusal, err := s.settings.Ledger.Release(ctx, id, buyer)
+	switch {
+	case err != nil:
+		send(w, s.broke("release hold", err))
+	case refusal != NotRefused:
+		send(w, problem(refusal, map[string]any{"hold": id}))
+	default:
+		if freed {
+			s.gaveBack(ctx, Ended{Hold: hold.ID, Event: hold.Event, Quantity: hold.Quantity})
+		}
+		send(w, outcome{Answer: Answer{Status: http.StatusNoContent}})
+	}
+}
+
+// gaveBack tells the strategy. A loss is found by the reconciler.
+func (s *Shop) gaveBack(ctx context.Context, ended Ended) {
+	if err := s.settings.Strategy.GaveBack(ctx, ended); err != nil {
+		s.logger.Warn("strategy not told of freed units", zap.String("hold", ended.Hold), zap.Error(err))
+	}
+}
+
+// stockCommand tells the gate in front what is left to sell. Units on hold may come back, so they count as left.
+func (s *Shop) stockCommand(ctx context.Context, event string) []string {
+	left, ok := s.reconciler.left(ctx, event)
+	if !ok {
+		return nil
+	}
+	return []string{fmt.Sprintf("stock=%d", left)}
+}
+
+// once runs a request under its idempotency key, or answers with what is known of it. run answers false where it has
+// written the answer itself.
+func (s *Shop) once(w http.ResponseWriter, r *http.Request, key Key, print string, run func() (outcome, bool)) {
+	begun, err := s.idempotency.begin(r.Context(), key, print)
+	switch {
+	case err != nil:
+		send(w, s.broke("claim idempotency key", err))
+		return
+	case begun.refusal != NotRefused:
+		refuse(w, begun.refusal, "")
+		return
+	case begun.replay != nil:
+		w.Header().Set("Idempotent-Replayed", "true")
+		send(w, outcome{Answer: *begun.replay})
+		return
+	}
+	o, answered := run()
+	ctx, cancel := s.step(r.Context())
+	defer cancel()
+	if err := s.idempotency.end(ctx, key, begun.fence, o); err != nil {
+		// The answer stands all the same: a retry works on the same hold or attempt.
+		s.logger.Warn("idempotency key not ended", zap.Error(err))
+	}
+	if answered {
+		send(w, o)
+	}
+}
