@@ -1,0 +1,115 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// view is a gate as the last Sync showed it. It never changes; the next Sync makes another. Everything that is decided
+// about a visitor is decided from a view, a token and the time.
+type view struct {
+	snap  Snapshot
+	rank  Rank   // over snap.Waiting
+	ended Bitmap // every ended ticket from snap.Base on
+	flow  flow
+	held  int // slots of any kind
+	lead  int // leases
+}
+
+// newView continues a view, nil at first, with the next snapshot.
+func newView(last *view, snap Snapshot, flow flow) *view {
+	v := &view{snap: snap, rank: NewRank(snap.Waiting), ended: snap.Ended.Rebase(snap.Base), flow: flow}
+	if !snap.EndedAll && last != nil {
+		v.ended = union(last.ended.Rebase(snap.Base), v.ended)
+	}
+	v.held = len(snap.Slots)
+	for _, slot := range snap.Slots {
+		if slot.Kind == Lease {
+			v.lead++
+		}
+	}
+	return v
+}
+
+// union is a ∪ b, both counted from the same base. It may share its memory with either.
+func union(a, b Bitmap) Bitmap {
+	if len(a.Bits) < len(b.Bits) {
+		a, b = b, a
+	}
+	added := false
+	for i, octet := range b.Bits {
+		if octet&^a.Bits[i] != 0 {
+			added = true
+			break
+		}
+	}
+	if !added {
+		return a
+	}
+	a = a.Clone()
+	for i, octet := range b.Bits {
+		a.Bits[i] |= octet
+	}
+	return a
+}
+
+// slot is the slot of a ticket; Kind NoSlot where it has none, or had one that is over by now.
+func (v *view) slot(t Ticket, now time.Time) Slot {
+	i, ok := slices.BinarySearchFunc(v.snap.Slots, t, func(s Slot, t Ticket) int { return cmp.Compare(s.Ticket, t) })
+	if !ok || !now.Before(v.snap.Slots[i].Expires) {
+		return Slot{}
+	}
+	return v.snap.Slots[i]
+}
+
+// free is how many slots nobody has.
+func (v *view) free() int { return max(0, v.snap.Rules.Capacity-v.held) }
+
+// waiting is how many wait.
+func (v *view) waiting() int { return v.rank.Len() }
+
+// position is where a waiting ticket stands: 1 + those who wait below it. Tickets that were given out since the
+// snapshot are taken to be waiting, but for those up to leased, so that it does not rise when they turn out to be.
+func (v *view) position(t, leased Ticket) int {
+	position := 1 + v.rank.Below(t)
+	if known := max(v.snap.Tail, leased); t > known+1 {
+		position += int(t - known - 1)
+	}
+	return position
+}
+
+// state is what a visitor who waits is told.
+func (v *view) state(now time.Time, soldOut bool) State {
+	rules := v.snap.Rules
+	switch {
+	case soldOut:
+		return StateSoldOut
+	case closed(rules, now):
+		return StateClosed
+	case rules.Mode == ModePaused:
+		return StatePaused
+	case now.Before(rules.OpensAt):
+		return StateLobby
+	}
+	return StateWaiting
+}
+
+// closed reports whether the gate gives out nothing any more.
+func closed(rules Rules, now time.Time) bool {
+	return !rules.ClosesAt.IsZero() && !now.Before(rules.ClosesAt)
+}
+
+// eta estimates the wait of a position; nil while nobody knows.
+func (v *view) eta(position int, now time.Time) *Eta {
+	rules := v.snap.Rules
+	if rules.Mode == ModePaused || closed(rules, now) {
+		return nil
+	}
+	eta := v.flow.estimate(position, v.free(), rules.AdmitRate)
+	if opens := rules.OpensAt.Sub(now); eta != nil && opens > 0 {
+		eta.Low += opens
+		eta.High += opens
+	}
+	return eta
+}
