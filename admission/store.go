@@ -106,7 +106,7 @@ type Joined struct {
 	N       int       // how many were given
 	Leased  int       // the first so many of them hold an unconfirmed lease
 	Expires time.Time // end of those leases
-	Refusal Refusal   // why fewer than asked were given: RefusedFull, RefusedClosed; else empty
+	Refusal Refusal   // RefusedFull or RefusedClosed where fewer than asked were given, RefusedStore: being restored, ask again; else empty
 }
 
 // Sync is what a replica reports once per tick.
@@ -132,6 +132,7 @@ type Snapshot struct {
 	Missed   map[Ticket]int       // offers let lapse, of those tickets whose count changed after Sync.Since
 	Admitted uint64               // leases given in this round, ever growing: Δ over time is the admission rate
 	Replicas map[string]time.Time // last Sync of each replica of the last minute
+	Gives    time.Time            // no slot is given before: the line is being restored (see Restorer); zero: it is not
 }
 
 // Kind is what a slot is.
