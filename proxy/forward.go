@@ -1,0 +1,151 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// errBadSwitch: an upstream has switched to a protocol that nobody asked for.
+var errBadSwitch = errors.New("the upstream switched to another protocol than was asked for")
+
+// forward is the last step: it hands the exchange to the gate's upstream.
+func forward(x *exchange) {
+	ctx, stop := x.guard()
+	defer stop()
+	x.w.stall = x.table.writeTimeout
+	if x.w.stall > 0 { // the upstream's time-out bounds the wait, and each write has its own deadline from here on
+		_ = http.NewResponseController(x.w.ResponseWriter).SetWriteDeadline(time.Time{})
+	}
+	start := time.Now()
+	defer func() { x.table.metrics.upstream(x.gate.Name, time.Since(start)) }()
+	x.gate.upstream.ServeHTTP(x.w, x.r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
+}
+
+// remote is an upstream that is reached by HTTP.
+type remote struct {
+	settings  Upstream
+	transport *http.Transport
+	proxy     httputil.ReverseProxy
+}
+
+// newRemote builds a proxy with connections of its own.
+func newRemote(u Upstream, logger *zap.Logger) *remote {
+	r := &remote{settings: u, transport: newTransport(u)}
+	r.proxy = httputil.ReverseProxy{
+		Rewrite:        r.rewrite,
+		Transport:      r.transport,
+		ModifyResponse: accept,
+		ErrorHandler:   fail,
+		BufferPool:     buffers,
+		ErrorLog:       redacted(logger),
+	}
+	return r
+}
+
+func (r *remote) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.proxy.ServeHTTP(w, req) }
+
+// rewrite addresses a request to the upstream: the canonical path under the upstream's own, and the headers that only
+// we may set. It runs after the headers named by Connection have been removed, so none of ours can be.
+func (r *remote) rewrite(pr *httputil.ProxyRequest) {
+	x := exchangeOf(pr.In.Context())
+	out := pr.Out
+	base := strings.TrimSuffix(r.settings.URL.EscapedPath(), "/")
+	x.canonical(out.URL)
+	if base != "" {
+		out.URL.Path = strings.TrimSuffix(r.settings.URL.Path, "/") + x.path.Decoded
+		out.URL.RawPath = base + x.path.Escaped
+	}
+	out.URL.Scheme, out.URL.Host = r.settings.URL.Scheme, r.settings.URL.Host
+	out.URL.RawQuery = pr.In.URL.RawQuery // as it came: gates are not matched on it
+	out.Host = ""
+	if r.settings.PreserveHost {
+		out.Host = x.host.String()
+	}
+	x.introduce(out.Header)
+	if x.body != nil && r.settings.Timeout > 0 {
+		x.watchUpload(r.settings.Timeout)
+	}
+}
+
+// introduce sets what an upstream may know of the visitor, and takes away what it may not.
+func (x *exchange) introduce(h http.Header) {
+	x.table.hideTokens(h)
+	h.Set("X-Forwarded-For", x.client.chain())
+	h.Set("X-Forwarded-Host", x.host.String())
+	h.Set("X-Forwarded-Proto", "http")
+	if x.client.secure {
+		h.Set("X-Forwarded-Proto", "https")
+	}
+	h.Set("X-Foyer-Gate", x.gate.Name)
+	h.Del("X-Foyer-Visitor")
+	h.Del("X-Foyer-Ticket")
+	if x.verdict.Visitor != "" {
+		h.Set("X-Foyer-Visitor", x.verdict.Visitor)
+	}
+	if x.verdict.Ticket != 0 {
+		h.Set("X-Foyer-Ticket", fmt.Sprint(x.verdict.Ticket))
+	}
+}
+
+// accept looks at the head of an upstream's answer before it is passed on.
+func accept(res *http.Response) error {
+	x := exchangeOf(res.Request.Context())
+	x.stopUpload()
+	x.stream.Store(strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"))
+	for name := range res.Trailer {
+		if strings.HasPrefix(name, "Foyer-") {
+			delete(res.Trailer, name)
+		}
+	}
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		return nil
+	}
+	if !strings.EqualFold(res.Header.Get("Upgrade"), res.Request.Header.Get("Upgrade")) {
+		return errBadSwitch
+	}
+	// This answer is not written through the ResponseWriter, so it is settled here.
+	x.stream.Store(true)
+	x.w.status = res.StatusCode
+	x.settle(res.Header)
+	return nil
+}
+
+// fail answers for an upstream that did not. The visitor keeps the slot.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	x := exchangeOf(r.Context())
+	x.stopUpload()
+	if x.w.status != 0 {
+		return
+	}
+	k := x.diagnose(context.Cause(r.Context()), err)
+	x.fault = err.Error()
+	x.refuse(w, k, "")
+}
+
+// diagnose is the kind of answer to an exchange that could not be forwarded.
+func (x *exchange) diagnose(cause, err error) kind {
+	if k, ok := x.body.fault(); ok {
+		x.gone = k == kindBadRequest
+		return k
+	}
+	var slow net.Error
+	switch {
+	case errors.Is(cause, errStalled) || errors.Is(cause, errLeaseEnded):
+		return kindGatewayTimeout
+	case cause != nil:
+		x.gone = true
+		return kindBadGateway
+	case errors.As(err, &slow) && slow.Timeout():
+		return kindGatewayTimeout
+	default:
+		return kindBadGateway
+	}
+}
