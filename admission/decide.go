@@ -49,7 +49,7 @@ func (v *view) place(t Token, gone bool, now time.Time) place {
 		return place{standing: ended}
 	case slot.Kind == Lease:
 		return place{standing: inside, slot: slot}
-	case slot.Kind == Offer:
+	case slot.Kind == Offer && !(t.passes(now) && now.Sub(t.Issued) < settle): // else it was claimed since
 		return place{standing: offered, slot: slot}
 	case t.Ticket < v.snap.Base, v.ended.Has(t.Ticket):
 		return place{standing: ended}
