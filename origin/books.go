@@ -113,7 +113,7 @@ func (b Books) Apply(move Move, order string) Books {
 
 // Settled is the answer of the books after a settlement's move.
 func (b Books) Settled(move Move) Settled {
-	settled := Settled{Hold: b.Hold, Attempt: b.Attempt}
+	settled := Settled{Hold: b.Hold, Attempt: b.Attempt, Changed: move.Attempt != ""}
 	if b.Attempt.State == AttemptPaid || b.Attempt.State == AttemptRefunded {
 		settled.Order = b.Order
 	}

@@ -93,6 +93,8 @@ func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
 		return o
 	case reply.Refusal != NotRefused:
 		return problem(reply.Refusal, map[string]any{"event": request.Event})
+	case reply.Hold.State == HoldRefused: // an earlier try of this very hold
+		return problem(reply.Hold.Reason, map[string]any{"event": request.Event})
 	case reply.Hold.Buyer != request.Buyer:
 		return problem(NoSuchHold, nil)
 	}
