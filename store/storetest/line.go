@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -166,11 +168,4 @@ func (g *gate) wantSlot(slot admission.Slot, kind admission.Kind, ends time.Time
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
