@@ -42,8 +42,12 @@ func holdBack(next handler) handler {
 			return
 		}
 		v := x.gate.Room.Status(x.r.Context(), x.tokens)
-		if v.Outcome == admission.Admit || v.Status.State == admission.StateAdmitted {
-			next(x)
+		if v.Status.State != admission.StateOffered {
+			v = x.gate.Room.Visit(x.r.Context(), x.tokens, false)
+		}
+		if v.Outcome == admission.Admit {
+			x.label = "admit"
+			x.enter(v, forward)
 			return
 		}
 		x.verdict, x.plain = v, true

@@ -55,8 +55,8 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.handle(x)
 }
 
-// isDraining reports whether Drain has been called.
-func (e *Edge) isDraining() bool {
+// Draining reports whether Drain has been called.
+func (e *Edge) Draining() bool {
 	select {
 	case <-e.draining:
 		return true

@@ -24,12 +24,13 @@ type fakeRoom struct {
 	claim    func(tokens []string) admission.Verdict
 	enter    func(admission.Ticket) (func(), bool)
 	mu       sync.Mutex
-	visited  [][]string
+	joined   int
 	noted    [][]string
 	released []admission.Ticket
 	extended []time.Duration
 	stock    []int
 	inside   int
+	over     chan struct{}
 }
 
 var _ Room = (*fakeRoom)(nil)
@@ -70,7 +71,9 @@ func (f *fakeRoom) judge(tokens []string, join bool) admission.Verdict {
 
 func (f *fakeRoom) Visit(_ context.Context, tokens []string, join bool) admission.Verdict {
 	f.mu.Lock()
-	f.visited = append(f.visited, tokens)
+	if join {
+		f.joined++
+	}
 	f.mu.Unlock()
 	if f.visit != nil {
 		return f.visit(tokens, join)
@@ -125,6 +128,8 @@ func (f *fakeRoom) Enter(_ context.Context, t admission.Ticket) (func(), bool) {
 		f.inside--
 	}, true
 }
+
+func (f *fakeRoom) Over(admission.Ticket) <-chan struct{} { return f.over }
 
 func (f *fakeRoom) Extend(_ context.Context, _ admission.Ticket, d time.Duration) (admission.Verdict, error) {
 	f.mu.Lock()

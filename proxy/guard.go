@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"foyer/admission"
 )
 
 // guardEvery is how often a request that takes long is looked after.
@@ -24,9 +22,9 @@ var (
 func (x *exchange) guard() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(x.r.Context())
 	x.stall = cancel
-	g := &guard{x: x, cancel: cancel, slot: holdsSlot(x.verdict), tokens: x.tokens}
-	if x.grant.token != "" {
-		g.tokens = []string{x.grant.token}
+	g := &guard{x: x, cancel: cancel}
+	if holdsSlot(x.verdict) {
+		g.over = x.gate.Room.Over(x.verdict.Ticket)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -38,8 +36,7 @@ func (x *exchange) guard() (ctx context.Context, stop func()) {
 type guard struct {
 	x      *exchange
 	cancel context.CancelCauseFunc
-	slot   bool
-	tokens []string
+	over   <-chan struct{} // closed when the lease has ended; nil without one
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -79,8 +76,9 @@ func (g *guard) cause(now time.Time) error {
 		default:
 		}
 	}
-	if !g.slot || !g.lost() {
-		g.ended = time.Time{}
+	select {
+	case <-g.over:
+	default:
 		return nil
 	}
 	if g.ended.IsZero() {
@@ -91,13 +89,6 @@ func (g *guard) cause(now time.Time) error {
 		return errLeaseEnded
 	}
 	return nil
-}
-
-// lost reports whether the room knows that the visitor is not inside any more. While it cannot know, he is.
-func (g *guard) lost() bool {
-	v := g.x.gate.Room.Status(context.Background(), g.tokens)
-	return v.Outcome != admission.Admit && v.Refusal != admission.RefusedStore &&
-		v.Status.State != admission.StateAdmitted && v.Status.State != ""
 }
 
 // upload watches that the upstream takes the body of a request.

@@ -23,7 +23,7 @@ const (
 func (e *Edge) record(next handler) handler {
 	return func(x *exchange) {
 		start := time.Now()
-		if x.r.ProtoMajor == 1 && e.isDraining() {
+		if x.r.ProtoMajor == 1 && e.Draining() {
 			x.w.Header().Set("Connection", "close")
 		}
 		defer func() { x.finish(start, recover()) }()

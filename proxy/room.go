@@ -29,7 +29,10 @@ type Room interface {
 	// Enter counts a request in flight on a pass. It waits for its turn for a few seconds; ok is false where none came.
 	// The lease is kept while the request is in flight. leave must be called once.
 	Enter(ctx context.Context, ticket admission.Ticket) (leave func(), ok bool)
-	// Extend carries a lease to d from now, within its limits; the verdict has the pass that says so.
+	// Over is closed when the lease of a ticket ends while a request of it is in flight. It is asked for between Enter and
+	// leave; nil, which is never closed, for anybody else.
+	Over(ticket admission.Ticket) <-chan struct{}
+	// Extend carries a lease to d from now, within its limits. A verdict with a token has a pass that says so.
 	Extend(ctx context.Context, ticket admission.Ticket, d time.Duration) (admission.Verdict, error)
 	// Release ends a ticket for good.
 	Release(ctx context.Context, ticket admission.Ticket) error

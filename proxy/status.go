@@ -44,13 +44,19 @@ func newStatus(gate string, s admission.Status) status {
 		ticket := uint64(s.Ticket)
 		wire.Ticket = &ticket
 	}
-	if s.Eta != nil {
-		wire.Eta = &eta{Low: int64(s.Eta.Low / time.Second), High: int64((s.Eta.High + time.Second - 1) / time.Second)}
-	}
+	wire.Eta = newEta(s.Eta)
 	if s.Reason != "" {
 		wire.Reason = &s.Reason
 	}
 	return wire
+}
+
+// newEta is an estimate in whole seconds, or null.
+func newEta(e *admission.Eta) *eta {
+	if e == nil {
+		return nil
+	}
+	return &eta{Low: int64(e.Low / time.Second), High: int64((e.High + time.Second - 1) / time.Second)}
 }
 
 // instant is a time as it is written, or null.
