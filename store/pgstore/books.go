@@ -1,0 +1,105 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"foyer/origin"
+)
+
+// These columns are read by scanHold, scanAttempt and scanOrder.
+const (
+	holdColumns    = `h.id, h.event, h.buyer, h.quantity, h.amount, h.currency, h.state, h.reason, h.created_at, h.expires_at`
+	attemptColumns = `a.id, a.hold, a.event, a.buyer, a.method, coalesce(a.intent, ''), a.charge, a.reason, a.amount, a.currency,
+		a.state, clock_timestamp() - a.created_at`
+	orderColumns = `o.id, o.hold, o.event, o.buyer, o.quantity, o.amount, o.currency, o.attempt, o.charge, o.refunded, o.created_at`
+)
+
+// readBooks locks a hold and an attempt of it and reads what belongs to them, in one round trip. With moving set the
+// event's row is locked before them, which whoever moves units must ask for. Where there is no such attempt the hold's
+// open one is read.
+func readBooks(ctx context.Context, tx pgx.Tx, hold, attempt string, moving bool) (origin.Books, error) {
+	var b origin.Books
+	batch := &pgx.Batch{}
+	if moving {
+		batch.Queue(`select `+stockColumns+` from events where id = (select event from holds where id = $1) for no key update`, hold).
+			QueryRow(optional(func(row pgx.Row) (err error) { b.Stock, err = scanStock(row); return err }))
+	}
+	batch.Queue(`select `+holdColumns+` from holds h where h.id = $1 for no key update`, hold).
+		QueryRow(optional(func(row pgx.Row) (err error) { b.Hold, err = scanHold(row); return err }))
+	batch.Queue(`select `+attemptColumns+` from attempts a where a.hold = $1 and (a.id = $2 or a.state = 'open')
+		order by a.id = $2 desc limit 1 for no key update`, hold, attempt).
+		QueryRow(optional(func(row pgx.Row) (err error) { b.Attempt, err = scanAttempt(row); return err }))
+	batch.Queue(`select units from buyers where (event, buyer) = (select event, buyer from holds where id = $1)`, hold).
+		QueryRow(optional(func(row pgx.Row) error { return row.Scan(&b.Units) }))
+	batch.Queue(`select `+orderColumns+` from orders o where o.hold = $1`, hold).
+		QueryRow(optional(func(row pgx.Row) (err error) { b.Order, err = scanOrder(row); return err }))
+	batch.Queue(`select clock_timestamp()`).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Now) })
+	err := tx.SendBatch(ctx, batch).Close()
+	b.Hold.Order = b.Order.ID
+	b.Now = b.Now.UTC()
+	return b, err
+}
+
+// writeMove writes a move in one round trip and returns the books after it.
+func writeMove(ctx context.Context, tx pgx.Tx, b origin.Books, move origin.Move) (origin.Books, error) {
+	if move == (origin.Move{}) {
+		return b, nil
+	}
+	b = b.Apply(move, "ord_"+rand.Text())
+	batch := &pgx.Batch{}
+	if move.Hold != "" {
+		batch.Queue(`update holds set state = $2, ended_at = case when $3 then $4::timestamptz end where id = $1`,
+			b.Hold.ID, move.Hold, move.Frees(), b.Now)
+	}
+	if move.Attempt != "" {
+		batch.Queue(`update attempts set state = $2, charge = $3, reason = $4, touched_at = $5 where id = $1`,
+			b.Attempt.ID, b.Attempt.State, b.Attempt.Charge, b.Attempt.Reason, b.Now)
+	}
+	if move.Units != 0 {
+		batch.Queue(`update buyers set units = units + $3 where event = $1 and buyer = $2`, b.Hold.Event, b.Hold.Buyer, move.Units)
+	}
+	if move.Held != 0 || move.Sold != 0 {
+		batch.Queue(`update events set held = held + $2, sold = sold + $3 where id = $1`, b.Hold.Event, move.Held, move.Sold)
+	}
+	if move.Order {
+		o := b.Order
+		batch.Queue(`insert into orders (id, hold, event, buyer, quantity, amount, currency, attempt, charge, created_at)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			o.ID, o.Hold, o.Event, o.Buyer, o.Quantity, o.Amount, o.Currency, o.Attempt, o.Charge, o.CreatedAt)
+	}
+	return b, tx.SendBatch(ctx, batch).Close()
+}
+
+// optional leaves the zero value where there is no row.
+func optional(scan func(row pgx.Row) error) func(row pgx.Row) error {
+	return func(row pgx.Row) error {
+		_, err := found(scan(row))
+		return err
+	}
+}
+
+func scanHold(row pgx.Row, more ...any) (origin.Hold, error) {
+	var h origin.Hold
+	into := append([]any{&h.ID, &h.Event, &h.Buyer, &h.Quantity, &h.Amount, &h.Currency, &h.State, &h.Reason, &h.CreatedAt, &h.ExpiresAt}, more...)
+	err := row.Scan(into...)
+	h.CreatedAt, h.ExpiresAt = h.CreatedAt.UTC(), h.ExpiresAt.UTC()
+	return h, err
+}
+
+func scanAttempt(row pgx.Row) (origin.Attempt, error) {
+	var a origin.Attempt
+	err := row.Scan(&a.ID, &a.Hold, &a.Event, &a.Buyer, &a.Method, &a.Intent, &a.Charge, &a.Reason, &a.Amount, &a.Currency, &a.State, &a.Age)
+	a.Age = max(a.Age, 0).Round(time.Microsecond)
+	return a, err
+}
+
+func scanOrder(row pgx.Row) (origin.Order, error) {
+	var o origin.Order
+	err := row.Scan(&o.ID, &o.Hold, &o.Event, &o.Buyer, &o.Quantity, &o.Amount, &o.Currency, &o.Attempt, &o.Charge, &o.Refunded, &o.CreatedAt)
+	o.CreatedAt = o.CreatedAt.UTC()
+	return o, err
+}

@@ -1,0 +1,93 @@
+package pgstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"foyer/origin"
+)
+
+// ClaimKey implements [origin.Ledger].
+func (s *Store) ClaimKey(ctx context.Context, key origin.Key, fingerprint string, lasts time.Duration) (origin.KeyState, error) {
+	const claim = `
+		insert into idempotency_keys (buyer, route, key, fingerprint, fence, claimed_until, created_at)
+		values ($1, $2, $3, $4, 1, clock_timestamp() + $5::interval, clock_timestamp())
+		on conflict do nothing`
+	var state origin.KeyState
+	err := s.inTx(ctx, "claim key", func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, claim, key.Buyer, key.Route, key.Key, fingerprint, lasts)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 1 {
+			state = origin.KeyState{Claimed: true, Fence: 1}
+			return nil
+		}
+		state, err = takeOverKey(ctx, tx, key, fingerprint, lasts)
+		return err
+	})
+	return state, err
+}
+
+// takeOverKey answers for a key that exists: with its answer, or with a claim of its own where the last one has run out.
+func takeOverKey(ctx context.Context, tx pgx.Tx, key origin.Key, fingerprint string, lasts time.Duration) (origin.KeyState, error) {
+	const (
+		lock = `select fingerprint, fence, status, headers, body from idempotency_keys
+			where buyer = $1 and route = $2 and key = $3 for no key update`
+		take = `update idempotency_keys set fence = fence + 1, claimed_until = clock_timestamp() + $4::interval
+			where buyer = $1 and route = $2 and key = $3 and claimed_until <= clock_timestamp() returning fence`
+	)
+	var (
+		state  origin.KeyState
+		was    string
+		status *int
+		answer origin.Answer
+	)
+	row := tx.QueryRow(ctx, lock, key.Buyer, key.Route, key.Key)
+	if err := row.Scan(&was, &state.Fence, &status, &answer.Headers, &answer.Body); err != nil {
+		return origin.KeyState{}, err
+	}
+	if was != fingerprint {
+		return origin.KeyState{Mismatch: true}, nil
+	}
+	if status != nil {
+		answer.Status = *status
+		return origin.KeyState{Fence: state.Fence, Answer: &answer}, nil
+	}
+	var err error
+	state.Claimed, err = found(tx.QueryRow(ctx, take, key.Buyer, key.Route, key.Key, lasts).Scan(&state.Fence))
+	return state, err
+}
+
+// KeepAnswer implements [origin.Ledger].
+func (s *Store) KeepAnswer(ctx context.Context, key origin.Key, fence int64, answer origin.Answer) error {
+	const keep = `update idempotency_keys set status = $5, headers = $6, body = $7
+		where buyer = $1 and route = $2 and key = $3 and fence = $4 and status is null`
+	headers, body := answer.Headers, answer.Body
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	if body == nil {
+		body = []byte{}
+	}
+	tag, err := s.pool.Exec(ctx, keep, key.Buyer, key.Route, key.Key, fence, answer.Status, headers, body)
+	if err != nil || tag.RowsAffected() == 1 {
+		return wrap("keep answer", err)
+	}
+	const kept = `select from idempotency_keys where buyer = $1 and route = $2 and key = $3 and fence = $4 and status is not null`
+	ok, err := found(s.pool.QueryRow(ctx, kept, key.Buyer, key.Route, key.Key, fence).Scan())
+	if err == nil && !ok {
+		err = origin.ErrFenced
+	}
+	return wrap("keep answer", err)
+}
+
+// DropKey implements [origin.Ledger]. The row stays, so that its fence goes on counting and its fingerprint holds.
+func (s *Store) DropKey(ctx context.Context, key origin.Key, fence int64) error {
+	const drop = `update idempotency_keys set claimed_until = clock_timestamp()
+		where buyer = $1 and route = $2 and key = $3 and fence = $4 and status is null`
+	_, err := s.pool.Exec(ctx, drop, key.Buyer, key.Route, key.Key, fence)
+	return wrap("drop key", err)
+}

@@ -1,0 +1,2 @@
+// Package strategy makes holds: the decrement, in five ways that stand side by side.
+package strategy
