@@ -1,0 +1,4 @@
+package pgstore
+
+// Wrap is wrap, for tests.
+var Wrap = wrap
