@@ -35,6 +35,7 @@ type line struct {
 
 	allowance, filled int64 // of offers, and when it was reckoned
 	rebased           int64 // when base was last looked at
+	synced            int64 // the last Sync of any replica
 }
 
 func newLine(run, round string, file admission.Rules, now int64) *line {
@@ -45,7 +46,7 @@ func newLine(run, round string, file admission.Rules, now int64) *line {
 		missed:   map[admission.Ticket]int{},
 		replicas: map[string]int64{},
 		near:     window{turned: now}, far: window{turned: now}, kept: window{turned: now},
-		filled: now, rebased: now,
+		filled: now, rebased: now, synced: now,
 	}
 	l.log.marked = now
 	l.allowance = l.full()

@@ -9,14 +9,16 @@ import (
 )
 
 // How much one Sync does: so many slots ended and so many offered, the rest at the next; the base looked at so often;
-// a replica unheard of for so long left out. Milliseconds.
+// a replica unheard of for so long left out; so long without a Sync is silence. Milliseconds.
 const (
 	perSync     = 500
 	rebaseEvery = 1000
 	replicaKept = 60_000
+	silence     = 1000
 )
 
 func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
+	l.stand(now)
 	or(&l.near.this, within(sync.Near, l.base, l.tail))
 	or(&l.far.this, within(sync.Far, l.base, l.tail))
 	l.turn(now)
@@ -29,6 +31,17 @@ func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
 	l.rebase(now)
 	l.replicas[sync.Replica] = now
 	return l.snapshot(waiting.Rebase(l.base), sync.Since, now)
+}
+
+// stand lets the windows stand still for as long as no replica synced: nobody could be heard then. Else who polls at
+// another replica than the first that is back would be passed over.
+func (l *line) stand(now int64) {
+	if passed := now - l.synced; passed > silence {
+		l.near.turned += passed
+		l.far.turned += passed
+		l.kept.turned += passed
+	}
+	l.synced = now
 }
 
 // turn lets the windows go on; who falls silent is kept.

@@ -8,8 +8,7 @@ type window struct {
 	turned     int64 // when this began
 }
 
-// turn begins the next window if this one is over, and returns what is dropped. Once per call at most, so that time
-// in which nobody could reach the store silences nobody.
+// turn begins the next window if this one is over, and returns what is dropped.
 func (w *window) turn(now, length int64) (dropped admission.Bitmap) {
 	if now < w.turned+length {
 		return admission.Bitmap{Base: w.this.Base}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"foyer/internal/services"
 	"foyer/store/storetest"
 )
@@ -15,10 +17,12 @@ func open(t *testing.T) storetest.Gate {
 }
 
 func openAt(t *testing.T, url, prefix string) storetest.Gate {
-	client, err := Dial(url)
+	options, err := redis.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
+	options.MaxRetries = -1 // as Dial has it, but patient with a busy machine
+	client := redis.NewClient(options)
 	t.Cleanup(func() { client.Close() })
 	store := New(Settings{Client: client, Prefix: prefix, Gate: "final"})
 	now := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)

@@ -85,6 +85,14 @@ var offers = map[string]func(*gate){
 		g.Advance(time.Minute)
 		g.wantTickets("waiting", members(g.sync().Waiting), 1, 2, 3)
 	},
+	"Sync_AfterAnOutageTheFirstReplicaDoesNotPassOverTheOthers": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Capacity = 1 })
+		g.join(5)
+		g.syncAs(admission.Sync{Busy: []admission.Ticket{1}, Near: set(2, 3, 4, 5)})
+		g.pass(400*time.Millisecond, 2, 3, 4, 5)
+		g.Advance(5 * time.Second) // 1 is out
+		g.wantTickets("offers", holders(g.sync(4, 5), admission.Offer), 2)
+	},
 	"Sync_TakesOnlyTicketsThatExist": func(g *gate) {
 		g.begun(func(r *admission.Rules) { r.Mode = admission.ModePaused })
 		g.join(3)

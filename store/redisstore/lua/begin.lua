@@ -25,7 +25,8 @@ for i, name in ipairs(RULES) do
   put(name, name == 'mode' and ARGV[5 + i] or arg(5 + i))
 end
 for _, name in ipairs({'seq', 'tail', 'base', 'admitted', 'waiting', 'log_floor', 'log_mark'}) do put(name, 0) end
-for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at', 'filled_at', 'based_at'}) do put(name, now) end
+for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at', 'filled_at', 'based_at',
+  'synced_at'}) do put(name, now) end
 put('allowance', math.max(PER_OFFER, m.admit_rate * 1000))
 save()
 return reply()

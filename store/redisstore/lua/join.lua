@@ -2,8 +2,8 @@
 -- Gives out consecutive tickets; the first of them get a lease at once while nobody waits and slots are free. It is the
 -- one script that a full Redis refuses.
 --
--- KEYS: the last one, beyond those of prelude.lua, holds the reply to this request id: 'first n leased expires refusal
--- round'.
+-- KEYS: the last one, beyond those of prelude.lua, holds the reply to this request id: 'until first n leased expires
+-- refusal round'.
 -- ARGV: 1-3 see prelude.lua; 4 how many; 5 'near' or 'far': the interval that those who must wait are told; 6 how long
 -- the reply is remembered, ms, 0: not at all.
 -- Returns a standing, the first ticket, how many, how many of them leased, when those leases end (ms), why fewer than
@@ -17,8 +17,9 @@ if why then return {'lost', why} end
 if remember > 0 then
   local saved = redis.call('GET', KEYS[#KEYS])
   if saved then
-    local first, n, leased, expires, refusal, round = string.match(saved, '^(%d+) (%d+) (%d+) (%d+) (%a*) (.*)$')
-    if round == m.round then
+    local valid, first, n, leased, expires, refusal, round =
+      string.match(saved, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%a*) (.*)$')
+    if round == m.round and now < tonumber(valid) then
       return reply(tonumber(first), tonumber(n), tonumber(leased), tonumber(expires), refusal)
     end
   end
@@ -62,7 +63,7 @@ spend(leased)
 step()
 if remember > 0 then
   redis.call('SET', KEYS[#KEYS],
-    string.format('%.0f %d %d %.0f %s %s', first, n, leased, expires, refusal, m.round), 'PX', remember)
+    string.format('%.0f %.0f %d %d %.0f %s %s', now + remember, first, n, leased, expires, refusal, m.round), 'PX', remember)
 end
 save()
 return reply(first, n, leased, expires, refusal)

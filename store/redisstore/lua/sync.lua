@@ -8,7 +8,7 @@
 -- 1 if what follows is whole, else 0; who has ended as a bitmap (whole) or a list; missed offers as ticket, count pairs;
 -- replicas as id, ms pairs; the effective rules in the order of RULES.
 
-local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT = 500, 1000, 60000, 20000, 60000
+local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT, SILENCE = 500, 1000, 60000, 20000, 60000, 1000
 local near_base, far_base, since = arg(5), arg(7), arg(11)
 local why = lost()
 if why then return {'lost', why} end
@@ -31,12 +31,21 @@ local function take(bitmap, from, bits)
   redis.call('DEL', K.t1)
 end
 
--- turn begins the next window of a pair if this one is over; keep is what becomes of those who drop out. Once per call
--- at most, so that time in which nobody could reach the store silences nobody.
-local function turn(name, length, keep)
+-- stand lets the windows stand still for as long as no replica synced: nobody could be heard then. Else who polls at
+-- another replica than the first that is back would be passed over.
+local function stand()
+  local silence = now - m.synced_at
+  if silence > SILENCE then
+    for _, name in ipairs({'near_at', 'far_at', 'kept_at'}) do put(name, m[name] + silence) end
+  end
+  put('synced_at', now)
+end
+
+-- turn begins the next window of a pair if this one is over; with feed, who drops out is kept.
+local function turn(name, length, feed)
   if now < m[name .. '_at'] + length then return end
   local this, last = K[name], K[name .. '_last']
-  if keep then
+  if feed then
     redis.call('BITOP', 'AND', K.t1, last, K.ended)
     redis.call('BITOP', 'XOR', K.t1, last, K.t1)
     redis.call('BITOP', 'OR', K.kept, K.kept, K.t1)
@@ -171,6 +180,7 @@ local function news()
   return 0, ended, missed
 end
 
+stand()
 take('near', near_base, ARGV[6])
 take('far', far_base, ARGV[8])
 turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)

@@ -1,0 +1,159 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"foyer/admission"
+)
+
+func (w *walk) begin() {
+	w.rules = Rules()
+	w.rules.Capacity = 1 + w.random.IntN(6)
+	w.rules.Keep = []time.Duration{time.Second, time.Minute}[w.random.IntN(2)]
+	w.rules.Hold = []time.Duration{0, time.Minute}[w.random.IntN(2)]
+	w.rules.QueueMax = []int{20, 10_000}[w.random.IntN(2)]
+	w.rules.AdmitRate = []int{0, 0, 0, 100, 6000}[w.random.IntN(5)]
+	w.most = w.rules.Capacity
+	standing, _ := ask(w, fmt.Sprintf("begin %+v", w.rules), func(s admission.Store) (admission.Standing, error) {
+		return s.Begin(w.Context(), "round-0", w.rules)
+	})
+	w.text.origin = standing.Now
+}
+
+// step is one of the verbs, or time that passes.
+func (w *walk) step() {
+	switch n := w.random.IntN(100); {
+	case n < 20:
+		d := []time.Duration{
+			30 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond, time.Second,
+			3 * time.Second, 70 * time.Second,
+		}[w.random.IntN(7)]
+		w.steps = append(w.steps, "advance "+d.String())
+		for _, gate := range w.gates {
+			gate.Advance(d)
+		}
+	case n < 35:
+		w.join()
+	case n < 65:
+		w.sync()
+	case n < 80:
+		t := w.ticket()
+		ask(w, fmt.Sprintf("claim %d", t), func(s admission.Store) (admission.Claimed, error) {
+			return s.Claim(w.Context(), admission.Seen{}, t)
+		})
+	case n < 87:
+		t, until := w.ticket(), w.last.Now.Add(time.Duration(w.random.IntN(15_000))*time.Millisecond)
+		ask(w, fmt.Sprintf("renew %d until %s", t, w.text.time(until)), func(s admission.Store) (admission.Claimed, error) {
+			return s.Renew(w.Context(), admission.Seen{}, t, until)
+		})
+	case n < 94:
+		t := w.ticket()
+		ask(w, fmt.Sprintf("release %d", t), func(s admission.Store) (admission.Standing, error) {
+			return s.Release(w.Context(), admission.Seen{}, t)
+		})
+	default:
+		w.govern()
+	}
+}
+
+// ticket is one that has a slot, one that waits, or any other.
+func (w *walk) ticket() admission.Ticket {
+	switch slots := w.last.Slots; {
+	case len(slots) > 0 && w.random.IntN(4) > 0:
+		return slots[w.random.IntN(len(slots))].Ticket
+	case w.random.IntN(2) == 0:
+		t, _ := w.last.Waiting.Next(0)
+		return t
+	default:
+		return admission.Ticket(w.random.Uint64N(uint64(w.tail) + 3))
+	}
+}
+
+func (w *walk) join() {
+	w.joins++
+	join := admission.Join{
+		ID:     fmt.Sprint("join-", w.joins-w.random.IntN(2)),
+		N:      []int{1, 1, 2, 5, 40, 300}[w.random.IntN(6)],
+		Family: admission.Family(w.random.IntN(2)),
+	}
+	joined, ok := ask(w, fmt.Sprintf("join %+v", join), func(s admission.Store) (admission.Joined, error) {
+		return s.Join(w.Context(), join)
+	})
+	if ok && joined.N > 0 {
+		w.tail = max(w.tail, joined.First+admission.Ticket(joined.N)-1)
+	}
+}
+
+func (w *walk) sync() {
+	replica := fmt.Sprint("r", 1+w.random.IntN(3))
+	sync := admission.Sync{Replica: replica, Near: w.polled(), Far: w.polled(), Since: w.since[replica]}
+	for range w.random.IntN(4) {
+		sync.Confirmed = append(sync.Confirmed, w.ticket())
+		sync.Busy = append(sync.Busy, w.ticket())
+	}
+	if w.random.IntN(20) == 0 {
+		sync.Since = 0
+	}
+	before := w.last
+	snapshot, ok := ask(w, fmt.Sprintf("sync %s near %s far %s confirmed %v busy %v since %d", replica,
+		spans(members(sync.Near)), spans(members(sync.Far)), sync.Confirmed, sync.Busy, sync.Since),
+		func(s admission.Store) (admission.Snapshot, error) { return s.Sync(w.Context(), sync) })
+	if !ok {
+		return
+	}
+	w.last, w.tail, w.since[replica] = snapshot, snapshot.Tail, snapshot.Seq
+	w.check(before, snapshot)
+}
+
+// polled are some of the tickets, counted from a base of the replica's own.
+func (w *walk) polled() admission.Bitmap {
+	b := admission.Bitmap{Base: 64 * admission.Ticket(w.random.Uint64N(uint64(w.tail)/64+2))}
+	for range w.random.IntN(6) {
+		b.Set(b.Base + admission.Ticket(w.random.IntN(130)))
+	}
+	if waiting := members(w.last.Waiting); len(waiting) > 0 && w.random.IntN(2) == 0 {
+		b.Base = w.last.Base
+		b.Bits = nil
+		for _, t := range waiting[:min(len(waiting), 1+w.random.IntN(20))] {
+			b.Set(t)
+		}
+	}
+	return b
+}
+
+// govern is what an operator does.
+func (w *walk) govern() {
+	switch w.random.IntN(4) {
+	case 0:
+		change := admission.Change{}
+		change.Mode = new([]admission.Mode{admission.ModeOn, admission.ModeOn, admission.ModePaused, admission.ModeShadow}[w.random.IntN(4)])
+		change.Capacity = new(1 + w.random.IntN(6))
+		w.most = max(w.most, *change.Capacity)
+		ask(w, fmt.Sprintf("change mode %s capacity %d", *change.Mode, *change.Capacity), func(s admission.Store) (admission.Standing, error) {
+			return s.Change(w.Context(), admission.Seen{}, change)
+		})
+	case 1:
+		if w.random.IntN(2) == 0 {
+			w.rules.Capacity = 1 + w.random.IntN(6)
+			w.most = max(w.most, w.rules.Capacity)
+		}
+		ask(w, fmt.Sprintf("configure capacity %d", w.rules.Capacity), func(s admission.Store) (admission.Standing, error) {
+			return s.Configure(w.Context(), admission.Seen{}, w.rules)
+		})
+	case 2:
+		ahead := admission.Seen{Seq: w.last.Seq + 10_000}
+		ask(w, "claim with a later step seen", func(s admission.Store) (admission.Claimed, error) {
+			return s.Claim(w.Context(), ahead, 1)
+		})
+	case 3:
+		if w.random.IntN(3) > 0 {
+			return
+		}
+		w.round++
+		clear(w.ended)
+		ask(w, fmt.Sprint("reset round-", w.round), func(s admission.Store) (admission.Standing, error) {
+			return s.Reset(w.Context(), admission.Seen{}, fmt.Sprint("round-", w.round))
+		})
+	}
+}
