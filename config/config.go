@@ -76,7 +76,7 @@ type Tokens struct {
 
 // Key is one signing key: either a secret (HS256) or a private key file (EdDSA).
 type Key struct {
-	ID          string `yaml:"id"`
+	ID          string `yaml:"id" required:"true"`
 	Secret      Secret `yaml:"secret"`
 	Ed25519File string `yaml:"ed25519_file"`
 }

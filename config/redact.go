@@ -71,26 +71,28 @@ func hideSecrets(lines []string) []shownLine {
 
 // openValue is a secret value that may go on in the next line.
 type openValue struct {
-	depth  int    // of its key: what is indented further belongs to it
-	closer string // the quote or brackets it ends with; empty: indentation alone decides
+	depth int  // of its key
+	whole bool // it looks complete, so that only what is indented further can belong to it
 }
 
-// goOn is how much of the next line still belongs to the value, in bytes, and what is then open.
+// knownKey is a line that begins with a key.
+var knownKey = regexp.MustCompile(`^[ \t]*(?:- +)*\{? *["']?([A-Za-z0-9_-]+)["']?[ \t]*:(?:[ \t]|$)`)
+
+// goOn is how much of the next line still belongs to the value, in bytes, and what is then open. The indentation of an
+// incomplete value is not trusted, since it may be the very mistake: it ends where a line begins with a known key.
 func (o *openValue) goOn(line string) (int, *openValue) {
 	if strings.TrimSpace(line) == "" {
 		return 0, o
 	}
-	if o.closer != "" {
-		if end := strings.Index(line, o.closer); end >= 0 {
-			return end + len(o.closer), nil
+	if m := knownKey.FindStringSubmatch(line); m != nil {
+		if _, known := secretKeys()[strings.ToLower(m[1])]; known {
+			return 0, nil
 		}
-		return len(line), o
 	}
-	item := indent(line) == o.depth && strings.HasPrefix(line[indent(line):], "-")
-	if indent(line) > o.depth || item {
-		return len(line), o
+	if o.whole && indent(line) <= o.depth {
+		return 0, nil
 	}
-	return 0, nil
+	return len(line), o
 }
 
 // nextSecret finds the value of the next secret key at or after a byte of a line: where it starts and ends, and what
@@ -110,9 +112,9 @@ func nextSecret(line string, from int) (start, end int, open *openValue) {
 			continue
 		}
 		flow := strings.ContainsAny(line[:from+m[2]], "{[")
-		length, closer := valueEnd(line[at:], flow)
-		open = &openValue{depth: from + m[2], closer: closer}
-		if flow && closer == "" {
+		length, whole := valueEnd(line[at:], flow)
+		open = &openValue{depth: from + m[2], whole: whole}
+		if flow && whole {
 			open = nil
 		}
 		if variablePattern.MatchString(line[at : at+length]) {
@@ -123,31 +125,30 @@ func nextSecret(line string, from int) (start, end int, open *openValue) {
 	return -1, -1, nil
 }
 
-// valueEnd is the length of the value a text begins with, and what must still close it where the line ends first.
-func valueEnd(text string, flow bool) (int, string) {
+// valueEnd is the length of the value that a text begins with, and whether it looks complete.
+func valueEnd(text string, flow bool) (length int, whole bool) {
 	if text == "" {
-		return 0, ""
+		return 0, false
 	}
-	closers := map[byte]string{'"': `"`, '\'': "'", '[': "]", '{': "}"}
-	if closer, ok := closers[text[0]]; ok {
-		if flow && (text[0] == '[' || text[0] == '{') {
-			return len(text), ""
-		}
-		end := strings.LastIndex(text, closer)
+	switch first := text[0]; first {
+	case '"', '\'':
+		end := strings.LastIndexByte(text, first)
 		if flow {
-			end = 1 + strings.Index(text[1:], closer)
+			end = 1 + strings.IndexByte(text[1:], first)
 		}
 		if end > 0 {
-			return end + 1, ""
+			return end + 1, true
 		}
-		return len(text), closer
+		return len(text), false
+	case '[', '{':
+		return len(text), strings.ContainsAny(text, "]}")
+	case '|', '>', '&', '!', '-', '*':
+		return len(text), false
 	}
-	if flow {
-		if end := strings.IndexAny(text, ",}]"); end >= 0 && !strings.HasPrefix(text, "${") {
-			return end, ""
-		}
+	if end := strings.IndexAny(text, ",}]"); flow && end >= 0 && !strings.HasPrefix(text, "${") {
+		return end, true
 	}
-	return len(strings.TrimRight(text, " ")), ""
+	return len(strings.TrimRight(text, " ")), true
 }
 
 // isSecretKey says whether the value of a key must not be shown: a secret, what looks like the misspelt name of one,

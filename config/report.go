@@ -114,7 +114,7 @@ func (n *notes) warning(key, message, mend string) {
 }
 
 func (n *notes) note(at position, key, message, mend string) Problem {
-	at = position{line: max(at.line, 1), column: max(at.column, 1)}
+	at = position{line: min(max(at.line, 1), len(n.source.lines)), column: max(at.column, 1)} // the parser may be off
 	return Problem{File: n.source.name, Line: at.line, Column: at.column, Key: key, Message: message, Mend: mend}
 }
 

@@ -14,6 +14,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
+// longestShown is the length of a value, in bytes, up to which a message repeats it.
+const longestShown = 40
+
 // scalar is a single value of the file, variables replaced.
 type scalar struct {
 	text   string
@@ -58,6 +61,9 @@ func scalarOf(node ast.Node) (s scalar, ok bool) {
 func (s scalar) String() string {
 	if len(s.names) > 0 {
 		return "what ${" + strings.Join(s.names, "} and ${") + "} holds"
+	}
+	if len(s.text) > longestShown || strings.Contains(s.text, "\n") {
+		return "what is written here" // which may have run into the lines below
 	}
 	return strconv.Quote(s.text)
 }

@@ -26,7 +26,7 @@ type source struct {
 }
 
 func newSource(name, text string) *source {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n") // a byte order mark is no text
 	return &source{name: name, lines: strings.Split(text, "\n"), hidden: map[int]int{}}
 }
 
@@ -143,6 +143,7 @@ func (s *source) excerpt(at position) string {
 	if s.shown == nil {
 		s.shown = hideSecrets(s.lines)
 		for number, from := range s.hidden {
+			number = min(number, len(s.lines)) // the parser may count further than the text goes
 			s.shown[number-1] = s.shown[number-1].until(from)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 var (
@@ -14,7 +15,6 @@ var (
 	hostName    = regexp.MustCompile(`^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 	headerName  = regexp.MustCompile(`^[A-Za-z0-9-]{1,100}$`)
 	languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
-	badEscape   = regexp.MustCompile(`%(?:2[fF5]|5[cC]|00|3[fF]|23|[^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)`)
 )
 
 // methods are those that the edge lets through at all.
@@ -111,20 +111,20 @@ func (v *validator) match(at string, m *Match) {
 	}
 }
 
-// pathPattern checks a pattern against the canonical form of the paths it is matched with: what is not in that form
-// would never match.
+// pathPattern checks a pattern against the form of the paths it is matched with, decoded and canonical: what is not in
+// that form would never match.
 func (v *validator) pathPattern(key, pattern string) {
 	stars := strings.ReplaceAll(pattern, "*", "x")
 	switch {
-	case !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "*"):
-		v.fail(key, "must begin with /", "write /"+pattern)
+	case !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "**"):
+		v.fail(key, "must begin with / or **", "write /"+pattern)
 	case strings.Contains(pattern, "***"):
 		v.fail(key, "has three stars in a row", "* matches within a part of the path, ** across slashes")
-	case strings.ContainsAny(pattern, "?#\\;") || strings.ContainsFunc(pattern, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		v.fail(key, `holds a character that no path here has: ? # \ ; or a blank`, "write the path alone, without a query")
-	case badEscape.MatchString(pattern):
-		v.fail(key, "holds an escape that no path here has", "write the character itself, or *")
-	case strings.Contains(stars, "//") || path.Clean("/"+stars) != "/"+strings.Trim(stars, "/") && stars != "/":
+	case strings.Contains(pattern, "%"):
+		v.fail(key, "holds an escape, and is matched with paths whose escapes are decoded", "write the character itself, or *")
+	case strings.ContainsAny(pattern, "?#\\;") || strings.ContainsFunc(pattern, unicode.IsControl):
+		v.fail(key, `holds a character that no path here has: ? # \ or ;`, "write the path alone, without a query")
+	case strings.Contains(stars, "//") || path.Clean("/"+stars) != "/"+strings.Trim(stars, "/"):
 		v.fail(key, "is not in its shortest form", "leave out //, /./ and /../")
 	}
 }

@@ -74,5 +74,5 @@ func hostCovers(a, b string) bool {
 
 func pathCovers(a, b string) bool {
 	prefix, wild := strings.CutSuffix(a, "**")
-	return a == b || wild && !strings.Contains(prefix, "*") && strings.HasPrefix(b, prefix)
+	return a == b || wild && !strings.Contains(prefix, "*") && (strings.HasPrefix(b, prefix) || b+"/" == prefix)
 }

@@ -45,7 +45,7 @@ func (d DSN) String() string {
 		return ""
 	}
 	u, err := url.Parse(string(d))
-	if err != nil || u.Opaque != "" {
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
 		return redacted
 	}
 	hidden := ""

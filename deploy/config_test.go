@@ -18,7 +18,7 @@ func TestConfig_IsValidWithTheEnvironmentThatComposeGives(t *testing.T) {
 		}
 		return value, set
 	}
-	if _, report := config.Parse("foyer.yaml", read(t, "foyer.yaml"), lookup); !report.OK() {
+	if _, report := config.Parse("compose.yaml", read(t, "examples/compose.yaml"), lookup); !report.OK() {
 		t.Error(report.Err())
 	}
 }
