@@ -36,6 +36,10 @@ func (v *validator) origin(key string, o *Origin) {
 	if o.Strategy == "atomic_redis" && v.cfg.Store.Redis == "" && v.sound("store.redis") {
 		v.fail(key+".strategy", "atomic_redis needs store.redis", "set store.redis, or write group_commit")
 	}
+	if v.cfg.Store.Redis != "" && v.cfg.Store.Postgres == "" && v.sound("store") {
+		v.warning("store.postgres", "is empty: replicas that share store.redis would each sell from an SQLite ledger of their own",
+			"set store.postgres as soon as there is more than one replica")
+	}
 	v.payment(key+".payment", o.Payment)
 	used := false
 	for i, gate := range v.cfg.Gates {
