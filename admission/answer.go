@@ -48,7 +48,7 @@ func (r *Room) admit(v *view, t Token, slot Slot, now time.Time) Verdict {
 			r.observer.Estimated(now.Sub(t.Due))
 		}
 	}
-	t.Use, t.Position, t.Due, t.Issued, t.Expires = UsePass, 0, time.Time{}, now, until
+	t.Use, t.Position, t.Due, t.Started, t.Issued, t.Expires = UsePass, 0, time.Time{}, slot.Start, now, until
 	t.Generation++
 	verdict := r.pass(v, t, now)
 	r.give(&verdict, t)
@@ -119,7 +119,7 @@ func nextQueueToken(t Token, position int, eta *Eta, rules Rules, now time.Time)
 	if t.Due.IsZero() && eta != nil {
 		t.Due = now.Add((eta.Low + eta.High) / 2)
 	}
-	t.Use, t.Position, t.Issued, t.Expires = UseQueue, position, now, now.Add(life)
+	t.Use, t.Position, t.Started, t.Issued, t.Expires = UseQueue, position, time.Time{}, now, now.Add(life)
 	return t, true
 }
 

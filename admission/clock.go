@@ -35,6 +35,14 @@ func (c *clock) now() time.Time {
 	return now
 }
 
+// age is how long ago the store's time was last learnt.
+func (c *clock) age() time.Duration {
+	if r := c.read.Load(); r != nil {
+		return c.local().Sub(r.local)
+	}
+	return 0
+}
+
 // learn takes over what an answer showed.
 func (c *clock) learn(shown, asked, had time.Time) {
 	if shown.IsZero() {

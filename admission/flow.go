@@ -32,6 +32,9 @@ type sample struct {
 type meter struct {
 	round   string
 	samples []sample
+	tail    Ticket
+	synced  time.Time
+	fastest float64 // tickets given out per second, at the most
 }
 
 // add takes over a snapshot, and answers with the flow up to it.
@@ -42,6 +45,11 @@ func (m *meter) add(s *Snapshot) flow {
 			held++
 		}
 	}
+	if last := len(m.samples) - 1; m.round == s.Round && last >= 0 && s.Tail > m.tail {
+		took := max(s.Now.Sub(m.synced), Tick).Seconds()
+		m.fastest = max(m.fastest, float64(s.Tail-m.tail)/took)
+	}
+	m.tail, m.synced = s.Tail, s.Now
 	now := sample{at: s.Now, admitted: s.Admitted, departed: s.Admitted - min(held, s.Admitted)}
 	if last := len(m.samples) - 1; m.round != s.Round || last >= 0 && s.Now.Before(m.samples[last].at) {
 		m.round, m.samples = s.Round, nil

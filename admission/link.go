@@ -12,6 +12,10 @@ const (
 	callTime  = 400 * time.Millisecond // one call of the store
 	callTries = 2                      // how often a verb is asked, since each is safe to repeat
 	joinTries = 3                      //
+
+	// expectFor is how long after the last answer the store's clock can still be foretold: later, an honest difference
+	// between two clocks may exceed what a store tolerates.
+	expectFor = 10 * time.Minute
 )
 
 // health is what a replica thinks of its store.
@@ -47,6 +51,8 @@ type link struct {
 	observe func(op string, took time.Duration, err error)
 	state   atomic.Int32 // a health
 
+	deeds deeds // slots given or lengthened by calls from here
+
 	mu   sync.Mutex
 	seen Seen // Now is left zero
 }
@@ -59,7 +65,7 @@ func (l *link) expect() Seen {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := l.seen
-	if seen.Run != "" {
+	if seen.Run != "" && l.clock.age() < expectFor {
 		seen.Now = l.clock.now()
 	}
 	return seen
@@ -114,6 +120,7 @@ func (l *link) claim(t Ticket) (slot Slot, err error) {
 	err = l.verb("claim", callTries, func(ctx context.Context, seen Seen) (Standing, error) {
 		got, err := l.store.Claim(ctx, seen, t)
 		slot = got.Slot
+		l.deeds.add(got.Standing, slot, err)
 		return got.Standing, err
 	})
 	return slot, err
@@ -124,6 +131,7 @@ func (l *link) renew(t Ticket, until time.Time) (slot Slot, err error) {
 	err = l.verb("renew", callTries, func(ctx context.Context, seen Seen) (Standing, error) {
 		got, err := l.store.Renew(ctx, seen, t, until)
 		slot = got.Slot
+		l.deeds.add(got.Standing, slot, err)
 		return got.Standing, err
 	})
 	return slot, err
@@ -141,6 +149,10 @@ func (l *link) join(id string, n int, family Family) (got Joined, err error) {
 	err = l.verb("join", joinTries, func(ctx context.Context, seen Seen) (Standing, error) {
 		var err error
 		got, err = l.store.Join(ctx, Join{Seen: seen, ID: id, N: n, Family: family})
+		for i := range got.Leased {
+			slot := Slot{Ticket: got.First + Ticket(i), Kind: Lease, Start: got.Now, Expires: got.Expires}
+			l.deeds.add(got.Standing, slot, err)
+		}
 		return got.Standing, err
 	})
 	return got, err

@@ -17,6 +17,8 @@ type marks struct {
 	top       Ticket // higher tickets do not count
 	near, far Bitmap
 	confirmed map[Ticket]struct{}
+	highest   Proof // of the highest ticket above the tail
+	foreign   Proof // of the pass of another round that lives longest
 }
 
 // poll notes that a ticket is live in a family.
@@ -41,6 +43,31 @@ func (m *marks) confirm(t Ticket) {
 		m.confirmed = make(map[Ticket]struct{})
 	}
 	m.confirmed[t] = struct{}{}
+}
+
+// vouch notes a token that the line knows nothing of although it is validly signed.
+func (m *marks) vouch(p Proof, ours bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case ours && p.Ticket > m.highest.Ticket:
+		m.highest = p
+	case !ours && p.Expires.After(m.foreign.Expires):
+		m.foreign = p
+	}
+}
+
+// proofs answers with what was noted by vouch and forgets it.
+func (m *marks) proofs() (list []Proof) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range []*Proof{&m.highest, &m.foreign} {
+		if p.Ticket != 0 {
+			list = append(list, *p)
+			*p = Proof{}
+		}
+	}
+	return list
 }
 
 // follow takes over where the line begins and ends.

@@ -42,6 +42,7 @@ type RoomSettings struct {
 	Inflight     int   // requests at once on one pass
 	OnStoreError OnStoreError
 	Observer     Observer
+	Keeper       Keeper           // nil: nothing is kept beyond the process
 	Logger       *zap.Logger      // nil: none
 	Now          func() time.Time // the local clock; nil: time.Now
 }
@@ -54,6 +55,7 @@ type Room struct {
 	onError  OnStoreError
 	tokens   *Verifier
 	observer Observer
+	keeper   Keeper
 	log      *zap.Logger
 	clock    *clock
 	link     *link
@@ -76,6 +78,9 @@ type Room struct {
 	meter   meter     // belongs to the goroutine that syncs, as does what follows
 	idle    time.Time // since when a slot is free while somebody waits
 	problem string    // last logged
+	lost    int       // ticks in a row that found the line lost
+	lostAt  time.Time // local: the first of them
+	kept    *Image    // of an earlier life of this replica; nil once there is a view, or none
 }
 
 // NewRoom makes a room. It does nothing until Run.
@@ -94,7 +99,7 @@ func NewRoom(s RoomSettings) *Room {
 	}
 	clock := &clock{local: s.Now}
 	r := &Room{
-		gate: s.Gate, replica: s.Replica, onError: s.OnStoreError, observer: s.Observer.complete(), clock: clock,
+		gate: s.Gate, replica: s.Replica, onError: s.OnStoreError, observer: s.Observer.complete(), clock: clock, keeper: s.Keeper,
 		log:      s.Logger.With(zap.String("gate", s.Gate)),
 		tokens:   NewVerifier(s.Gate, s.Keys, s.Rules.Leeway, clock.now),
 		sessions: sessions{inflight: int64(s.Inflight)},
@@ -103,6 +108,7 @@ func NewRoom(s RoomSettings) *Room {
 	}
 	r.link = &link{store: s.Store, clock: clock, observe: r.observer.Store}
 	r.joiner = &joiner{join: r.join, wake: make(chan struct{}, 1)}
+	r.recall()
 	return r
 }
 
@@ -111,9 +117,13 @@ func (r *Room) Ready() <-chan struct{} { return r.ready }
 
 // Run syncs once per Tick and serves those who join, until the context ends.
 func (r *Room) Run(ctx context.Context) error {
-	var wg sync.WaitGroup
-	wg.Go(func() { r.joiner.run(ctx) })
-	defer wg.Wait()
+	var joins, keeps sync.WaitGroup
+	joins.Go(func() { r.joiner.run(ctx) })
+	stopped := make(chan struct{})
+	keeps.Go(func() { r.keep(stopped) })
+	defer keeps.Wait()
+	defer close(stopped)
+	defer joins.Wait()
 	tick := time.NewTicker(Tick)
 	defer tick.Stop()
 	for {

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"time"
 
@@ -17,6 +18,8 @@ func (r *Room) tick() {
 	if err := r.sync(); err != nil {
 		r.trouble(err)
 	} else {
+		r.lost = 0
+		r.vouch()
 		r.settleDebts()
 	}
 	if v := r.view.Load(); v != nil {
@@ -54,17 +57,18 @@ func (r *Room) sync() error {
 // begin starts the line where this replica has never seen one, and takes the file's settings to the store where they
 // are new.
 func (r *Room) begin() error {
-	r.mu.Lock()
-	file, stale := r.file, r.stale
-	r.mu.Unlock()
-	if r.link.expect().Run == "" {
-		err := r.link.once("begin", func(ctx context.Context, _ Seen) (Standing, error) {
-			return r.link.store.Begin(ctx, rand.Text(), file)
-		})
-		if err != nil {
+	if r.link.health() == storeLost && r.lost > 1 {
+		if err := r.mend(); err != nil {
+			return err
+		}
+	} else if r.link.expect().Run == "" {
+		if err := r.open(); err != nil {
 			return err
 		}
 	}
+	r.mu.Lock()
+	file, stale := r.file, r.stale
+	r.mu.Unlock()
 	if !stale {
 		return nil
 	}
@@ -79,11 +83,22 @@ func (r *Room) begin() error {
 	return err
 }
 
+// open begins the line, or takes over that which stands.
+func (r *Room) open() error {
+	r.mu.Lock()
+	file := r.file
+	r.mu.Unlock()
+	return r.link.once("begin", func(ctx context.Context, _ Seen) (Standing, error) {
+		return r.link.store.Begin(ctx, rand.Text(), file)
+	})
+}
+
 // publish makes a view the one that visitors are answered from.
 func (r *Room) publish(v *view) {
 	tail, _ := r.given()
 	r.marks.follow(v.snap.Base, max(v.snap.Tail, tail))
 	r.view.Store(v)
+	r.link.deeds.shown(v.snap.Seq)
 	if health(r.link.state.Swap(int32(storeUp))) != storeUp {
 		r.problem = ""
 		r.log.Info("store answers", zap.String("round", v.snap.Round), zap.Uint64("tail", uint64(v.snap.Tail)))
@@ -153,6 +168,11 @@ func (r *Room) measureIdle(v *view) {
 
 // trouble logs what is wrong with the store, once.
 func (r *Room) trouble(err error) {
+	if errors.Is(err, ErrLost) {
+		if r.lost++; r.lost == 1 {
+			r.lostAt = r.clock.local()
+		}
+	}
 	if text := err.Error(); text != r.problem {
 		r.problem = text
 		r.log.Warn("store does not answer", zap.Stringer("store", r.link.health()), zap.Error(err))

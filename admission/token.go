@@ -34,6 +34,7 @@ type Token struct {
 	Issued     time.Time //
 	Expires    time.Time //
 	Joined     time.Time // when the ticket was given
+	Started    time.Time // of a pass: when its lease began
 	Due        time.Time // when its turn was expected to come, by the first estimate it was told; zero: none yet
 }
 
@@ -50,6 +51,7 @@ type claims struct {
 	Issued     *instant         `json:"iat"`
 	Expires    *instant         `json:"exp"`
 	Joined     *instant         `json:"jat,omitempty"`
+	Started    *instant         `json:"sat,omitempty"`
 	Due        *instant         `json:"due,omitempty"`
 }
 
@@ -124,7 +126,7 @@ func (t Token) claims() *claims {
 	return &claims{
 		Issuer: issuer, Gate: jwt.ClaimStrings{t.Gate}, Visitor: t.Visitor, Use: t.Use, Round: t.Round, Ticket: t.Ticket,
 		Position: t.Position, Generation: t.Generation,
-		Issued: at(t.Issued), Expires: at(t.Expires), Joined: at(t.Joined), Due: at(t.Due),
+		Issued: at(t.Issued), Expires: at(t.Expires), Joined: at(t.Joined), Started: at(t.Started), Due: at(t.Due),
 	}
 }
 
@@ -133,6 +135,6 @@ func (c *claims) token(gate string) Token {
 	return Token{
 		Gate: gate, Use: c.Use, Visitor: c.Visitor, Round: c.Round, Ticket: c.Ticket,
 		Position: c.Position, Generation: c.Generation,
-		Issued: when(c.Issued), Expires: when(c.Expires), Joined: when(c.Joined), Due: when(c.Due),
+		Issued: when(c.Issued), Expires: when(c.Expires), Joined: when(c.Joined), Started: when(c.Started), Due: when(c.Due),
 	}
 }

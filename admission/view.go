@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -9,27 +10,38 @@ import (
 // view is a gate as the last Sync showed it. It never changes; the next Sync makes another. Everything that is decided
 // about a visitor is decided from a view, a token and the time.
 type view struct {
-	snap  Snapshot
-	rank  Rank   // over snap.Waiting
-	ended Bitmap // every ended ticket from snap.Base on
-	flow  flow
-	held  int // slots of any kind
-	lead  int // leases
+	snap   Snapshot
+	rank   Rank           // over snap.Waiting
+	ended  Bitmap         // every ended ticket from snap.Base on
+	missed map[Ticket]int // every count of offers let lapse
+	flow   flow
 }
 
 // newView continues a view, nil at first, with the next snapshot.
 func newView(last *view, snap Snapshot, flow flow) *view {
-	v := &view{snap: snap, rank: NewRank(snap.Waiting), ended: snap.Ended.Rebase(snap.Base), flow: flow}
+	v := &view{
+		snap: snap, rank: NewRank(snap.Waiting), ended: snap.Ended.Rebase(snap.Base), missed: snap.Missed, flow: flow,
+	}
 	if !snap.EndedAll && last != nil {
 		v.ended = union(last.ended.Rebase(snap.Base), v.ended)
-	}
-	v.held = len(snap.Slots)
-	for _, slot := range snap.Slots {
-		if slot.Kind == Lease {
-			v.lead++
+		v.missed = last.missed
+		if len(snap.Missed) > 0 || snap.Base != last.snap.Base {
+			v.missed = merged(last.missed, snap.Missed, snap.Base)
 		}
 	}
 	return v
+}
+
+// merged is older with newer put over it, without what lies below base.
+func merged(older, newer map[Ticket]int, base Ticket) map[Ticket]int {
+	all := make(map[Ticket]int, len(older)+len(newer))
+	maps.Copy(all, newer)
+	for t, n := range older {
+		if _, known := all[t]; !known && t >= base {
+			all[t] = n
+		}
+	}
+	return all
 }
 
 // union is a ∪ b, both counted from the same base. It may share its memory with either.
@@ -64,7 +76,7 @@ func (v *view) slot(t Ticket, now time.Time) Slot {
 }
 
 // free is how many slots nobody has.
-func (v *view) free() int { return max(0, v.snap.Rules.Capacity-v.held) }
+func (v *view) free() int { return max(0, v.snap.Rules.Capacity-len(v.snap.Slots)) }
 
 // waiting is how many wait.
 func (v *view) waiting() int { return v.rank.Len() }

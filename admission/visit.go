@@ -127,6 +127,7 @@ func (r *Room) observe(v *view, h holder, p place, now time.Time) {
 	if p.standing == inside && !p.slot.Confirmed || p.standing == unlisted {
 		r.marks.confirm(h.Ticket)
 	}
+	r.suspect(v, h, now)
 	if p.standing == inside && h.Use == UsePass && r.sessions.show(h.Ticket, h.Generation, now) {
 		r.observer.Shared()
 	}
@@ -139,7 +140,7 @@ func (r *Room) renew(v *view, h holder, p place, now time.Time) Verdict {
 	if valid && !r.sessions.mayRenew(h.Ticket, now) {
 		return r.pass(v, h.Token, now)
 	}
-	slot, err := r.link.renew(h.Ticket, renewal(v.snap.Rules, p.slot, now))
+	slot, err := r.lengthen(v, h, p, now)
 	switch {
 	case err != nil && h.passes(now):
 		return r.pass(v, h.Token, now)
@@ -149,6 +150,14 @@ func (r *Room) renew(v *view, h holder, p place, now time.Time) Verdict {
 		return r.again(v, h, slot, now)
 	}
 	return r.admit(v, h.Token, slot, now)
+}
+
+// lengthen asks the store for a longer lease, or, while the line is being restored, for one that it does not know of.
+func (r *Room) lengthen(v *view, h holder, p place, now time.Time) (Slot, error) {
+	if p.standing == unlisted && now.Before(v.snap.Gives) {
+		return r.link.vouch(h.proof())
+	}
+	return r.link.renew(h.Ticket, renewal(v.snap.Rules, p.slot, now))
 }
 
 // claim turns an offer into a lease.
