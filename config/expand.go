@@ -17,7 +17,10 @@ type expansion struct {
 }
 
 // expandProblem is why a text cannot be expanded.
-type expandProblem struct{ message, mend string }
+type expandProblem struct {
+	message, mend string
+	unset         bool // a variable is not set
+}
 
 // expand replaces ${NAME} and ${NAME:-default} in a text; $${ is a literal ${, and any other $ stands for itself.
 // An unset variable without a default is a problem.
@@ -41,10 +44,10 @@ func expand(text string, env func(string) (string, bool)) (expansion, *expandPro
 		name, fallback, hasFallback := strings.Cut(body, ":-")
 		switch {
 		case !closed:
-			return result, &expandProblem{"${ is never closed", "write ${NAME}, or $${ for a literal ${"}
+			return result, &expandProblem{message: "${ is never closed", mend: "write ${NAME}, or $${ for a literal ${"}
 		case !variableName.MatchString(name):
-			return result, &expandProblem{fmt.Sprintf("%q is not the name of a variable", name),
-				"write ${NAME} or ${NAME:-default}, or $${ for a literal ${"}
+			return result, &expandProblem{message: fmt.Sprintf("%q is not the name of a variable", name),
+				mend: "write ${NAME} or ${NAME:-default}, or $${ for a literal ${"}
 		}
 		value, set := env(name)
 		result.values = append(result.values, value)
@@ -52,8 +55,8 @@ func expand(text string, env func(string) (string, bool)) (expansion, *expandPro
 		case hasFallback && value == "":
 			value = fallback
 		case !set:
-			return result, &expandProblem{fmt.Sprintf("the variable %s is not set", name),
-				fmt.Sprintf("set it, or write ${%s:-default}", name)}
+			return result, &expandProblem{message: fmt.Sprintf("the variable %s is not set", name),
+				mend: fmt.Sprintf("set it, or write ${%s:-default}", name), unset: true}
 		}
 		out.WriteString(value)
 		result.names = append(result.names, name)

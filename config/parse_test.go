@@ -89,6 +89,23 @@ func TestParse_WrongVariablesAreProblemsAtTheirLine(t *testing.T) {
 	}
 }
 
+func TestParse_UnsetSecretIsNotGivenADefault(t *testing.T) {
+	_, report := Parse("f.yaml", []byte("tokens: {keys: [{id: a, secret: '${UNSET}'}]}\n"+leastYAML), testEnvironment)
+	if len(report.Problems) != 1 || report.Problems[0].Mend != "set it; make one with openssl rand -hex 32" {
+		t.Error(report)
+	}
+}
+
+func TestReport_ErrHoldsEveryProblem(t *testing.T) {
+	_, report := Parse("f.yaml", []byte("gates: [{name: A, upstream: x, capacity: 0}]"), testEnvironment)
+	if err := report.Err(); err == nil || strings.Count(err.Error(), "f.yaml:1:") != 3 {
+		t.Errorf("got %v", err)
+	}
+	if err := (Report{Warnings: report.Problems}).Err(); err != nil {
+		t.Errorf("warnings alone are an error: %v", err)
+	}
+}
+
 func TestParse_DefaultLeewayFitsTheShortestClaim(t *testing.T) {
 	cfg := mustParse(t, `gates:
   - {name: a, match: {hosts: [a.test]}, upstream: "http://h", capacity: 1, session: {claim: 2s}}

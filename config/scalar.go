@@ -83,6 +83,9 @@ func (d *decoder) scalar(key string, node ast.Node, dst reflect.Value, tag refle
 	if strings.Contains(s.text, "${") {
 		expanded, wrong := expand(s.text, d.env)
 		if wrong != nil {
+			if wrong.unset && dst.Type() == reflect.TypeFor[Secret]() {
+				wrong.mend = "set it; " + secretMend
+			}
 			d.problem(at, key, wrong.message, wrong.mend)
 			return
 		}

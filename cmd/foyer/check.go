@@ -116,8 +116,8 @@ func explain(cfg *config.Config) string {
 		if cfg.Store.Postgres != "" {
 			ledger = cfg.Store.Postgres.String()
 		}
-		fmt.Fprintf(&b, "the shop sells %d events by %s, from the ledger in %s; payments go to %s\n",
-			len(cfg.Origin.Events), cfg.Origin.Strategy, ledger, cfg.Origin.Payment.Provider)
+		fmt.Fprintf(&b, "the shop sells %s by %s, from the ledger in %s; payments go to %s\n",
+			eventNames(cfg.Origin.Events), cfg.Origin.Strategy, ledger, cfg.Origin.Payment.Provider)
 	}
 	return b.String()
 }
@@ -145,6 +145,15 @@ func upstreamName(upstream string) string {
 		return "the embedded shop"
 	}
 	return upstream
+}
+
+// eventNames lists what is on sale.
+func eventNames(events []config.Event) string {
+	names := make([]string, len(events))
+	for i, event := range events {
+		names[i] = event.ID
+	}
+	return anyOr("nothing", names)
 }
 
 // anyOr lists items after a lead, or says that there is no bound.
