@@ -9,6 +9,7 @@ set -eu
 missing=
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null || missing="$missing postgresql"
 command -v redis-server >/dev/null || missing="$missing redis-server"
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$missing nginx"
 if [ "${1-}" = gcc ] && ! command -v gcc >/dev/null; then
 	missing="$missing gcc libc6-dev"
 fi
@@ -16,7 +17,7 @@ fi
 
 if ! command -v apt-get >/dev/null; then
 	echo "The tests need programs that are not installed:$missing" >&2
-	echo "(names of Debian's packages; there is no apt-get here). Install them so that initdb, postgres and redis-server" >&2
+	echo "(names of Debian's packages; there is no apt-get here). Install them so that initdb, postgres, redis-server and nginx" >&2
 	echo "are on the PATH, or name running servers in FOYER_TEST_POSTGRES and FOYER_TEST_REDIS and run 'go test ./...'." >&2
 	exit 1
 fi
