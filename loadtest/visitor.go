@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"strconv"
@@ -30,6 +31,8 @@ type Site struct {
 	Entry string // path of a page behind it
 	// Transport is shared by the crowd.
 	Transport http.RoundTripper
+	// Header, if set, goes with every request.
+	Header http.Header
 	// Latency, if set, takes the time of every request.
 	Latency *Latency
 }
@@ -128,9 +131,8 @@ func (v *Visitor) send(ctx context.Context, method, path string, header http.Hea
 	if err != nil {
 		return answer{}, fmt.Errorf("ask for %s: %w", path, err)
 	}
-	for name, values := range header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, v.site.Header)
+	maps.Copy(request.Header, header)
 	request.Header.Set("Accept", "application/json")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
