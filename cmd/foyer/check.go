@@ -101,7 +101,7 @@ func explain(cfg *config.Config) string {
 			b.WriteString("            tried after all other gates\n")
 		}
 		fmt.Fprintf(&b, "  leads to  %s\n", upstreamName(g.Upstream))
-		fmt.Fprintf(&b, "  admits    %s\n\n", admission(g))
+		fmt.Fprintf(&b, "  admits    %s\n\n", admissionText(g))
 	}
 	line := "in this process: one replica only"
 	if cfg.Store.Redis != "" {
@@ -122,8 +122,8 @@ func explain(cfg *config.Config) string {
 	return b.String()
 }
 
-// admission says how many buyers a gate lets in.
-func admission(g config.Gate) string {
+// admissionText says how many buyers a gate lets in.
+func admissionText(g config.Gate) string {
 	switch g.Mode {
 	case "off":
 		return "everyone: mode is off"

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // listen opens a TCP listener; port 0 takes a free one.
@@ -53,4 +57,10 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 // plainServer is an HTTP server for a listener that only this machine, or an operator, reaches.
 func plainServer(handler http.Handler) *http.Server {
 	return &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 75 * time.Second}
+}
+
+// isTerminal reports whether people look at what is written to w.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -34,6 +34,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newCheck(),
 		newHealthcheck(),
+		newServe(),
 		newSimulator(),
 		newVersion(),
 	)

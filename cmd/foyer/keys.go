@@ -1,0 +1,101 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"go.uber.org/zap"
+
+	"foyer/admission"
+	"foyer/config"
+)
+
+// tokenKeys reads the keys that sign tokens. Where the file names none, one is made for the life of this process.
+func tokenKeys(settings config.Tokens, logger *zap.Logger) ([]admission.Key, error) {
+	if len(settings.Keys) == 0 {
+		logger.Warn("no tokens.keys: places in line do not survive a restart")
+		return []admission.Key{{ID: "process", Secret: []byte(rand.Text() + rand.Text())}}, nil
+	}
+	keys := make([]admission.Key, len(settings.Keys))
+	for i, key := range settings.Keys {
+		keys[i].ID = key.ID
+		if key.Ed25519File == "" {
+			keys[i].Secret = []byte(key.Secret)
+			continue
+		}
+		private, err := readEd25519(key.Ed25519File)
+		if err != nil {
+			return nil, misuse{fmt.Errorf("read key %s: %w", key.ID, err)}
+		}
+		keys[i].Private = private
+	}
+	return keys, nil
+}
+
+// buyerKey signs the cookies of buyers who come without a gate. It is derived from the key that signs tokens, so that
+// all replicas have the same, and a restart too.
+func buyerKey(signer admission.Key) []byte {
+	material := signer.Secret
+	if signer.Private != nil {
+		material = signer.Private.Seed()
+	}
+	mac := hmac.New(sha256.New, material)
+	mac.Write([]byte("foyer buyer cookie"))
+	return mac.Sum(nil)
+}
+
+// readEd25519 reads a PKCS #8 private key from a PEM file.
+func readEd25519(file string) (ed25519.PrivateKey, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errors.New("the file holds no PEM block")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	private, ok := key.(ed25519.PrivateKey)
+	if !ok {
+		return nil, errors.New("it is not an Ed25519 key")
+	}
+	return private, nil
+}
+
+// jwks answers with the public halves of the EdDSA keys, for upstreams that check tokens themselves (RFC 8037).
+func jwks(keys *admission.Keyring) http.Handler {
+	type key struct {
+		KeyType   string `json:"kty"`
+		Curve     string `json:"crv"`
+		ID        string `json:"kid"`
+		Algorithm string `json:"alg"`
+		Use       string `json:"use"`
+		X         string `json:"x"`
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		set := struct {
+			Keys []key `json:"keys"`
+		}{Keys: []key{}}
+		for _, public := range keys.Public() {
+			set.Keys = append(set.Keys, key{
+				KeyType: "OKP", Curve: "Ed25519", ID: public.ID, Algorithm: "EdDSA", Use: "sig",
+				X: base64.RawURLEncoding.EncodeToString(public.Key),
+			})
+		}
+		w.Header().Set("Content-Type", "application/jwk-set+json")
+		_ = json.NewEncoder(w).Encode(set) // the client has gone
+	})
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"foyer/config"
+)
+
+func newServe() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Run the waiting room, and the embedded shop if configured",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, report := config.Load(configPath(cmd))
+			if err := report.Err(); err != nil {
+				return misuse{fmt.Errorf("the configuration cannot be used\n\n%w", err)}
+			}
+			logger, err := newLogger(cfg.Server.Log, cmd.ErrOrStderr())
+			if err != nil {
+				return misuse{err}
+			}
+			for _, warning := range report.Warnings {
+				logger.Warn("configuration", zap.String("problem", warning.Message), zap.Int("line", warning.Line))
+			}
+			app, err := newApp(cmd.Context(), cfg, logger, nil)
+			if err != nil {
+				return err
+			}
+			if isTerminal(cmd.ErrOrStderr()) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "foyer is open at %s, and run from %s\n", app.Edge, app.Admin)
+			}
+			return app.Run(cmd.Context())
+		},
+	}
+}

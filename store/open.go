@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
+
+	"foyer/admission"
+	"foyer/origin"
+	"foyer/store/memstore"
+	"foyer/store/pgstore"
+	"foyer/store/redisstore"
+	"foyer/store/sqlitestore"
+	"foyer/store/strategy"
+)
+
+// DefaultPrefix begins every key in Redis.
+const DefaultPrefix = "foyer:"
+
+// Settings say where the stores are.
+type Settings struct {
+	Redis     string // URL; empty: the line is in this process
+	Prefix    string // of every key in Redis; empty: DefaultPrefix
+	Ledger    bool   // whether there is an embedded shop, and so a ledger
+	Postgres  string // URL; empty: SQLite
+	SQLite    string // a file, or ":memory:"
+	StateFile string // the last snapshot of the line; empty: none is kept
+	Logger    *zap.Logger
+}
+
+// ledger is a database that can be the shop's ledger and do every strategy's work.
+type ledger interface {
+	origin.Ledger
+	strategy.Ledger
+	Close() error
+}
+
+// Stores are the stores of a process.
+type Stores struct {
+	settings Settings
+	redis    redis.UniversalClient // nil: the line is in this process
+	ledger   ledger                // nil without a shop
+}
+
+// Open opens the ledger, if there is to be one, and brings its schema up to date. Redis is not reached for yet: a
+// waiting room starts without it, and says so.
+func Open(ctx context.Context, settings Settings) (*Stores, error) {
+	if settings.Prefix == "" {
+		settings.Prefix = DefaultPrefix
+	}
+	if settings.Logger == nil {
+		settings.Logger = zap.NewNop()
+	}
+	s := &Stores{settings: settings}
+	if settings.Redis != "" {
+		client, err := redisstore.Dial(settings.Redis)
+		if err != nil {
+			return nil, fmt.Errorf("open redis: %w", err)
+		}
+		s.redis = client
+	}
+	if err := s.openLedger(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Stores) openLedger(ctx context.Context) error {
+	if !s.settings.Ledger {
+		return nil
+	}
+	if s.settings.Postgres != "" {
+		opened, err := pgstore.Open(ctx, s.settings.Postgres)
+		if err != nil {
+			return fmt.Errorf("open the ledger in postgres: %w", err)
+		}
+		s.ledger = opened
+		return nil
+	}
+	opened, err := sqlitestore.Open(ctx, s.settings.SQLite)
+	if err != nil {
+		return fmt.Errorf("open the ledger in %s: %w", s.settings.SQLite, err)
+	}
+	s.ledger = opened
+	return nil
+}
+
+// Line is the store of one gate's line. Each gate asks for it once.
+func (s *Stores) Line(gate string) (admission.Store, error) {
+	if s.redis != nil {
+		return redisstore.New(redisstore.Settings{Client: s.redis, Prefix: s.settings.Prefix, Gate: gate}), nil
+	}
+	return memstore.New(memstore.Settings{Gate: gate}), nil
+}
+
+// Ledger is the shop's database; nil without a shop.
+func (s *Stores) Ledger() origin.Ledger {
+	if s.ledger == nil {
+		return nil
+	}
+	return s.ledger
+}
+
+// Ping asks each store whether it answers, by name.
+func (s *Stores) Ping(ctx context.Context) map[string]error {
+	answers := map[string]error{}
+	if s.redis != nil {
+		answers["redis"] = s.redis.Ping(ctx).Err()
+	}
+	if s.ledger != nil {
+		answers["ledger"] = s.ledger.Ping(ctx)
+	}
+	return answers
+}
+
+// Close ends all connections.
+func (s *Stores) Close() (err error) {
+	if s.ledger != nil {
+		err = s.ledger.Close()
+	}
+	if s.redis != nil {
+		err = errors.Join(err, s.redis.Close())
+	}
+	return err
+}
