@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"foyer/internal/services"
+	"foyer/loadtest"
+)
+
+// redisGate is a gate whose line lives in Redis.
+const redisGate = `
+server: {listen: "127.0.0.1:0", admin: "127.0.0.1:0"}
+store: {redis: %q, state_file: ""}
+tokens: {leeway: 250ms, keys: [{id: one, secret: "0123456789abcdef0123456789abcdef"}]}
+gates:
+  - name: shop
+    upstream: %s
+    capacity: %d
+    session: {idle: %s, claim: 1s}
+    queue: {poll: {min: 250ms, max: 2s}}
+`
+
+func TestServe_TwoReplicasNeverLetMoreThanCapacityInside(t *testing.T) {
+	const capacity, people = 20, 500
+	meter := &loadtest.Meter{Who: func(r *http.Request) string { return r.Header.Get("X-Foyer-Ticket") }}
+	upstream := httptest.NewServer(meter.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, shopWindow)
+	})))
+	defer upstream.Close()
+	redis := services.PrivateRedis(t).URL()
+	configuration := fmt.Sprintf(redisGate, redis, upstream.URL, capacity, "1s")
+	replicas := []*server{serve(t, configuration), serve(t, configuration)}
+	transport := loadtest.NewTransport(loadtest.TransportSettings{Connections: people})
+	defer transport.CloseIdleConnections()
+
+	var stayed atomic.Int64
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	tally := loadtest.NewTally()
+	loadtest.Crowd{People: people, Visit: func(ctx context.Context, i int) loadtest.Outcome {
+		site := loadtest.Site{Base: replicas[i%2].Edge, Gate: "shop", Entry: "/sale", Transport: transport}
+		visit := stayer
+		if i%3 == 0 {
+			visit = vanisher
+		}
+		outcome := visit(ctx, loadtest.NewVisitor(site), i)
+		if outcome.End == loadtest.Bought {
+			stayed.Add(1)
+		}
+		return outcome
+	}}.Run(ctx, tally)
+	if err := tally.Failure(); err != nil {
+		t.Errorf("a visit broke: %v", err)
+	}
+	if want := int64(people - (people+2)/3); stayed.Load() != want {
+		t.Errorf("%d visitors got in and left, want all %d who did not vanish: %v", stayed.Load(), want, tally.Ends())
+	}
+	if peak := meter.Peak(); peak > capacity || peak < capacity/2 {
+		t.Errorf("the upstream saw %d inside at once, want at most %d, and a gate that is used", peak, capacity)
+	}
+	t.Logf("peak %d of %d, waits p50 %v, p99 %v", meter.Peak(), capacity, tally.Waits.Quantile(50), tally.Waits.Quantile(99))
+}
+
+// stayer waits as long as it takes, looks at a few pages, and leaves.
+func stayer(ctx context.Context, v *loadtest.Visitor, _ int) loadtest.Outcome {
+	arrived := time.Now()
+	place, err := v.Enter(ctx, -1)
+	waited := time.Since(arrived)
+	for range 3 {
+		if err != nil || !place.Inside {
+			return loadtest.Outcome{End: loadtest.Failed, Err: fmt.Errorf("get in: %+v, %v", place, err)}
+		}
+		<-time.After(80 * time.Millisecond)
+		place, err = v.Arrive(ctx)
+	}
+	if err := v.Leave(ctx); err != nil {
+		return loadtest.Outcome{End: loadtest.Failed, Err: err}
+	}
+	return loadtest.Outcome{End: loadtest.Bought, Waited: waited}
+}
+
+// vanisher goes without a word: every other one in line, the rest as soon as inside.
+func vanisher(ctx context.Context, v *loadtest.Visitor, i int) loadtest.Outcome {
+	patience := 100 * time.Millisecond
+	if i%2 == 0 {
+		patience = -1
+	}
+	if _, err := v.Enter(ctx, patience); err != nil {
+		return loadtest.Outcome{End: loadtest.Failed, Err: err}
+	}
+	return loadtest.Outcome{End: loadtest.Vanished}
+}
+
+func TestServe_APollMakesNoStoreCall(t *testing.T) {
+	const waiters, polls = 50, 1000
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer upstream.Close()
+	redis := services.PrivateRedis(t).URL()
+	s := serve(t, fmt.Sprintf(redisGate, redis, upstream.URL, 1, "5m"))
+	newPerson(s.Edge, false).ask(t, http.MethodGet, "/sale", "").want(t, http.StatusOK)
+	line := make([]*person, waiters)
+	for i := range line {
+		line[i] = newPerson(s.Edge, false)
+		eventually(t, 10*time.Second, "a place in line", func() bool { // a busy machine may time a store call out
+			return line[i].ask(t, http.MethodGet, "/sale", "").StatusCode == http.StatusTooManyRequests
+		})
+	}
+	const span = 2 * time.Second
+	quiet := commands(t, redis, func() { <-time.After(span) })
+	busy := commands(t, redis, func() {
+		started := time.Now()
+		var wg sync.WaitGroup
+		for _, p := range line {
+			wg.Go(func() {
+				for range polls / waiters {
+					p.ask(t, http.MethodGet, "/_foyer/shop/status", "").want(t, http.StatusOK)
+				}
+			})
+		}
+		wg.Wait()
+		<-time.After(span - time.Since(started))
+	})
+	// Both spans hold the same ticks, give or take one or two; 1,000 polls with a store call each would stand out.
+	if extra := busy - quiet; extra > polls/5 {
+		t.Errorf("%d commands in %v without polls, %d with %d of them", quiet, span, busy, polls)
+	}
+	t.Logf("%d commands in %v without polls, %d with %d of them", quiet, span, busy, polls)
+}
+
+// commands counts what Redis does while f runs, what its scripts call included.
+func commands(t *testing.T, redis string, f func()) int {
+	t.Helper()
+	before := commandCount(t, redis)
+	f()
+	return commandCount(t, redis) - before
+}
+
+// commandCount sums the calls of INFO commandstats.
+func commandCount(t *testing.T, redis string) (sum int) {
+	t.Helper()
+	address := strings.TrimSuffix(strings.TrimPrefix(redis, "redis://"), "/0")
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "INFO commandstats\r\n")
+	reader := bufio.NewReader(conn)
+	head, err := reader.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(head, "$")))
+	if err != nil {
+		t.Fatalf("redis answers %q: %v", head, err)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(reader, text); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if _, calls, found := strings.Cut(line, "calls="); found {
+			calls, _, _ = strings.Cut(calls, ",")
+			n, err := strconv.Atoi(calls)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += n
+		}
+	}
+	return sum
+}
