@@ -129,6 +129,13 @@ func (f *fakeRoom) Enter(_ context.Context, t admission.Ticket) (func(), bool) {
 	}, true
 }
 
+// flight is how many requests are in flight.
+func (f *fakeRoom) flight() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.inside
+}
+
 func (f *fakeRoom) Over(admission.Ticket) <-chan struct{} { return f.over }
 
 func (f *fakeRoom) Extend(_ context.Context, _ admission.Ticket, d time.Duration) (admission.Verdict, error) {

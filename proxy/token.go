@@ -105,6 +105,15 @@ func (x *exchange) handOut(h http.Header) {
 		cookie.MaxAge = max(1, int(math.Ceil(time.Until(g.until).Seconds())))
 	}
 	h.Add("Set-Cookie", cookie.String())
+	keepPrivate(h)
+}
+
+// keepPrivate keeps an answer with a token out of shared caches, whatever the upstream says of it.
+func keepPrivate(h http.Header) {
+	control := strings.ToLower(h.Get("Cache-Control"))
+	if !strings.Contains(control, "no-store") && !strings.Contains(control, "private") {
+		h.Set("Cache-Control", "private, no-cache")
+	}
 }
 
 // schemeToken is the token of an Authorization header of our scheme; ok is false for other schemes.
