@@ -5,6 +5,9 @@ import "time"
 // Tick is how often each replica syncs a gate with its store.
 const Tick = 100 * time.Millisecond
 
+// HoldMargin is how much longer than Max + Hold a lease with a hold may last.
+const HoldMargin = time.Minute
+
 // Mode says what a gate does with visitors.
 type Mode string
 

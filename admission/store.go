@@ -63,6 +63,8 @@ type Store interface {
 	// Reset begins a new round: those who wait and those with an offer are ended, numbers go on counting, those inside
 	// keep their leases.
 	Reset(ctx context.Context, seen Seen, round string) (Standing, error)
+
+	Restorer
 }
 
 // Seen is what the caller knows of the store, from the last answer it had. A zero Seen knows nothing and is always

@@ -41,6 +41,9 @@ func (l *line) join(join admission.Join, now int64) admission.Joined {
 	if l.closed(now) {
 		return admission.Joined{Standing: l.standing(now), Refusal: admission.RefusedClosed}
 	}
+	if now < l.joins {
+		return admission.Joined{Standing: l.standing(now), Refusal: admission.RefusedStore}
+	}
 	leased := 0
 	if l.waiting == 0 {
 		leased = min(join.N, l.grantable(now))

@@ -36,6 +36,8 @@ type line struct {
 	allowance, filled int64 // of offers, and when it was reckoned
 	rebased           int64 // when base was last looked at
 	synced            int64 // the last Sync of any replica
+
+	restoring
 }
 
 func newLine(run, round string, file admission.Rules, now int64) *line {
@@ -48,23 +50,29 @@ func newLine(run, round string, file admission.Rules, now int64) *line {
 		near:     window{turned: now}, far: window{turned: now}, kept: window{turned: now},
 		filled: now, rebased: now, synced: now,
 	}
-	l.log.marked = now
+	l.log.marked, l.born = now, now
 	l.allowance = l.full()
 	return l
 }
 
 // known refuses a caller who has seen another line than this.
 func (l *line) known(seen admission.Seen, now int64) error {
-	off := time.Duration(0)
-	if !seen.Now.IsZero() {
-		off = time.Duration(now-seen.Now.UnixMilli()) * time.Millisecond
-	}
 	switch {
 	case seen.Run != "" && seen.Run != l.run:
 		return fmt.Errorf("%w: another incarnation", admission.ErrLost)
 	case l.seq < seen.Seq:
 		return fmt.Errorf("%w: at step %d, after step %d was seen", admission.ErrLost, l.seq, seen.Seq)
-	case off.Abs() > max(tolerance, l.rules.Leeway):
+	}
+	return l.clockOff(seen, now)
+}
+
+// clockOff is the error of a clock that does not show what the caller expects.
+func (l *line) clockOff(seen admission.Seen, now int64) error {
+	if seen.Now.IsZero() {
+		return nil
+	}
+	off := time.Duration(now-seen.Now.UnixMilli()) * time.Millisecond
+	if off.Abs() > max(tolerance, l.rules.Leeway) {
 		return fmt.Errorf("%w: its clock is off by %v", admission.ErrLost, off)
 	}
 	return nil
@@ -135,7 +143,7 @@ func (l *line) closed(now int64) bool {
 
 // grantable is how many slots may be given now: what capacity and rate leave free.
 func (l *line) grantable(now int64) int {
-	if !l.open(now) {
+	if !l.open(now) || now < l.gives {
 		return 0
 	}
 	free := max(0, l.rules.Capacity-len(l.slots))

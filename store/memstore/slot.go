@@ -85,7 +85,7 @@ func (l *line) renew(t admission.Ticket, until, now int64) admission.Slot {
 	}
 	end := s.start + l.rules.Max.Milliseconds()
 	if l.rules.Hold > 0 && until > end {
-		end += l.rules.Hold.Milliseconds() + 60_000
+		end += (l.rules.Hold + admission.HoldMargin).Milliseconds()
 	}
 	renewed := s
 	renewed.confirmed = true

@@ -21,6 +21,9 @@ func (l *line) snapshot(waiting admission.Bitmap, since uint64, now int64) admis
 		Admitted: l.admitted,
 		Replicas: l.heard(now),
 	}
+	if now < l.gives {
+		snapshot.Gives = moment(l.gives)
+	}
 	entries, ok := l.log.after(since)
 	if !ok {
 		snapshot.EndedAll = true

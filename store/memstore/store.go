@@ -114,6 +114,33 @@ func (s *Store) Reset(ctx context.Context, seen admission.Seen, round string) (a
 	})
 }
 
+// Restore takes over what a replica knows.
+func (s *Store) Restore(ctx context.Context, image admission.Image) (admission.Standing, error) {
+	if err := ctx.Err(); err != nil {
+		return admission.Standing{}, fmt.Errorf("restore gate %s: %w", s.gate, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock()
+	if s.line == nil {
+		line, err := restored(s.run, image, now)
+		if err != nil {
+			return admission.Standing{}, fmt.Errorf("restore gate %s: %w", s.gate, err)
+		}
+		s.line = line
+	}
+	s.line.restore(image, now)
+	return s.line.standing(now), nil
+}
+
+// Vouch takes over what a signed token proves.
+func (s *Store) Vouch(ctx context.Context, seen admission.Seen, proof admission.Proof) (admission.Claimed, error) {
+	return step(ctx, s, "vouch", seen, func(l *line, now int64) admission.Claimed {
+		slot := l.vouch(proof, now)
+		return admission.Claimed{Standing: l.standing(now), Slot: slot}
+	})
+}
+
 // step runs one verb alone on the line, if the line is the one that the caller knows.
 func step[R any](ctx context.Context, s *Store, verb string, seen admission.Seen, do func(*line, int64) R) (R, error) {
 	var none R

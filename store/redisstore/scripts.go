@@ -21,12 +21,14 @@ var (
 	renewScript     = script("renew")
 	releaseScript   = script("release")
 	resetScript     = script("reset")
+	restoreScript   = script("restore")
+	vouchScript     = script("vouch")
 )
 
-// script puts the prelude behind the first line of a file, which must stay the first: it declares the script's flags.
+// script puts what all share behind the first line of a file, which must stay the first: it declares the script's flags.
 func script(name string) *redis.Script {
 	flags, rest, _ := strings.Cut(source(name), "\n")
-	return redis.NewScript(flags + "\n" + source("prelude") + rest)
+	return redis.NewScript(flags + "\n" + source("prelude") + source("slots") + source("line") + rest)
 }
 
 func source(name string) string {

@@ -32,10 +32,19 @@ func openAt(t *testing.T, url, prefix string) storetest.Gate {
 		}
 	}
 	stand()
-	return storetest.Gate{Store: store, Advance: func(d time.Duration) {
-		now = now.Add(d)
-		stand()
-	}}
+	return storetest.Gate{
+		Store: store,
+		Advance: func(d time.Duration) {
+			now = now.Add(d)
+			stand()
+		},
+		Lose: func() {
+			if err := client.Del(t.Context(), store.keys.all...).Err(); err != nil {
+				t.Fatalf("lose the line: %v", err)
+			}
+			stand()
+		},
+	}
 }
 
 func TestStore_IsALine(t *testing.T) { storetest.Line(t, open) }

@@ -19,6 +19,7 @@ func (s *Store) Sync(ctx context.Context, sync admission.Sync) (admission.Snapsh
 	snapshot := admission.Snapshot{Standing: standing, Tail: r.ticket(), Base: r.ticket(), Admitted: r.uint()}
 	snapshot.Waiting = r.bits(snapshot.Base)
 	snapshot.Slots = r.slots()
+	snapshot.Gives = r.time()
 	r.news(&snapshot)
 	snapshot.Replicas = r.replicas()
 	snapshot.Rules = r.rules()

@@ -15,6 +15,7 @@ import (
 type Gate struct {
 	Store   admission.Store
 	Advance func(time.Duration)
+	Lose    func() // has the store forget everything, as if it had been emptied or restarted
 }
 
 // Rules are those of the tests: capacity 2, claim 1 s, idle 2 s, max 10 s, polls of 200 ms to 2 s.
@@ -30,7 +31,7 @@ func Rules() admission.Rules {
 
 // Line runs the suite of admission.Store.
 func Line(t *testing.T, open func(t *testing.T) Gate) {
-	for _, group := range []map[string]func(*gate){joins, offers, leases, rounds, losses} {
+	for _, group := range []map[string]func(*gate){joins, offers, leases, rounds, losses, restores} {
 		for _, name := range sortedKeys(group) {
 			t.Run(name, func(t *testing.T) {
 				group[name](&gate{T: t, Gate: open(t), replica: "r1", since: map[string]uint64{}})

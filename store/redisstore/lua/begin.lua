@@ -14,19 +14,6 @@ if m.round then
   return reply()
 end
 
-for name, key in pairs(K) do
-  if name ~= 'meta' then redis.call('DEL', key) end
-end
-run = run or ARGV[5]
-put('run', run)
-put('round', ARGV[4])
-for i, name in ipairs(RULES) do
-  put('file.' .. name, ARGV[5 + i])
-  put(name, name == 'mode' and ARGV[5 + i] or arg(5 + i))
-end
-for _, name in ipairs({'seq', 'tail', 'base', 'admitted', 'waiting', 'log_floor', 'log_mark'}) do put(name, 0) end
-for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at', 'filled_at', 'based_at',
-  'synced_at'}) do put(name, now) end
-put('allowance', math.max(PER_OFFER, m.admit_rate * 1000))
+found(ARGV[4], ARGV[5], 6)
 save()
 return reply()

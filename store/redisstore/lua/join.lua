@@ -7,7 +7,7 @@
 -- ARGV: 1-3 see prelude.lua; 4 how many; 5 'near' or 'far': the interval that those who must wait are told; 6 how long
 -- the reply is remembered, ms, 0: not at all.
 -- Returns a standing, the first ticket, how many, how many of them leased, when those leases end (ms), why fewer than
--- asked ('full', 'closed' or '').
+-- asked ('full', 'closed', 'store-unavailable' while the line is being restored, or '').
 
 local asked, remember = arg(4), arg(6)
 local family = ARGV[5] == 'far' and 'far' or 'near'
@@ -24,6 +24,7 @@ if remember > 0 then
     end
   end
 end
+if now < m.joins_at then return reply(0, 0, 0, 0, 'store-unavailable') end
 if closed() then return reply(0, 0, 0, 0, 'closed') end
 
 local leased = 0

@@ -1,5 +1,5 @@
--- What all scripts share; Go puts it between a script's first line and the rest. It reads, and defines; nothing here
--- writes by itself.
+-- What all scripts share: state, clock, refusals, bits. Go puts it, then slots.lua and line.lua, between a script's first
+-- line and the rest. It reads and defines; nothing here writes by itself.
 --
 -- KEYS (of every script, in this order; keys.go makes them): meta slots ends missed missed_by near near_last far
 -- far_last kept kept_last ended held log replicas t1 t2. All are of one gate, so of one hash slot.
@@ -11,6 +11,7 @@
 
 local RULES = {'capacity', 'admit_rate', 'mode', 'opens_at', 'closes_at', 'idle', 'max', 'claim', 'hold', 'queue_max',
   'keep', 'returns', 'poll_min', 'poll_max', 'leeway'}
+local TEXT = {run = true, round = true, mode = true, awaited = true}
 local OFFER, LEASE, LEAVING = 1, 2, 3
 local TICK, PER_OFFER, TOLERANCE = 100, 60000, 250
 
@@ -31,8 +32,7 @@ do
   local flat = redis.call('HGETALL', K.meta)
   for i = 1, #flat, 2 do
     local field, value = flat[i], flat[i + 1]
-    local text = field == 'run' or field == 'round' or field == 'mode' or string.sub(field, 1, 5) == 'file.'
-    m[field] = text and value or tonumber(value)
+    m[field] = (TEXT[field] or string.sub(field, 1, 5) == 'file.') and value or tonumber(value)
   end
 end
 
@@ -68,6 +68,11 @@ do
   if type(info) == 'string' then run = string.match(info, 'run_id:(%w+)') or run end
 end
 
+-- clock_off is whether the clock does not show what the caller expects.
+local function clock_off()
+  return arg(3) > 0 and math.abs(now - arg(3)) > math.max(TOLERANCE, m.leeway)
+end
+
 -- lost says why this is not the line that the caller knows, or nil.
 local function lost()
   local seen_seq, seen_now = arg(2), arg(3)
@@ -75,9 +80,7 @@ local function lost()
   if m.run ~= run then return 'the server has started anew' end
   if ARGV[1] ~= '' and ARGV[1] ~= run then return 'another incarnation' end
   if m.seq < seen_seq then return 'at step ' .. m.seq .. ', after step ' .. seen_seq .. ' was seen' end
-  if seen_now > 0 and math.abs(now - seen_now) > math.max(TOLERANCE, m.leeway) then
-    return 'its clock is off by ' .. (now - seen_now) .. ' ms'
-  end
+  if clock_off() then return 'its clock is off by ' .. (now - seen_now) .. ' ms' end
   return nil
 end
 
@@ -100,93 +103,3 @@ local function clear(bitmap, t)
 end
 
 local LIVE = {'near', 'near_last', 'far', 'far_last'}
-
--- slot_of is a ticket's slot, swept or not, or nil.
-local function slot_of(t)
-  local value = redis.call('HGET', K.slots, t)
-  if not value then return nil end
-  local kind, confirmed, start, expires = string.match(value, '^(%d) (%d) (%d+) (%d+)$')
-  return {kind = tonumber(kind), confirmed = confirmed == '1', start = tonumber(start), expires = tonumber(expires)}
-end
-
--- usable is a ticket's offer or lease that has not run out, whether or not it has been swept, or nil.
-local function usable(t)
-  local s = slot_of(t)
-  if s and s.kind ~= LEAVING and s.expires > now then return s end
-  return nil
-end
-
-local function put_slot(t, s)
-  redis.call('HSET', K.slots, t,
-    string.format('%d %d %.0f %.0f', s.kind, s.confirmed and 1 or 0, s.start, s.expires))
-  redis.call('ZADD', K.ends, s.expires, t)
-end
-
--- hold gives a ticket a slot. It is not live meanwhile, and its place is kept.
-local function hold(t, s)
-  put_slot(t, s)
-  for _, bitmap in ipairs(LIVE) do clear(bitmap, t) end
-  set('held', t)
-  set('kept', t)
-end
-
-local function drop_slot(t)
-  redis.call('HDEL', K.slots, t)
-  redis.call('ZREM', K.ends, t)
-  clear('held', t)
-  step()
-end
-
--- end_ticket takes a ticket out of the line for good.
-local function end_ticket(t)
-  step()
-  redis.call('HDEL', K.missed, t)
-  redis.call('ZREM', K.missed_by, t)
-  for _, bitmap in ipairs(LIVE) do clear(bitmap, t) end
-  clear('kept', t)
-  clear('kept_last', t)
-  if t >= m.base then
-    set('ended', t)
-    redis.call('ZADD', K.log, m.seq, t)
-  end
-end
-
--- life is what one renewal gives a lease, ms.
-local function life()
-  return math.floor(m.idle * 5 / 4) + m.leeway
-end
-
--- confirm notes that a lease's visitor has shown the token.
-local function confirm(t, s)
-  if s.confirmed then return end
-  s.confirmed = true
-  s.expires = math.max(s.expires, math.min(now + life(), s.start + m.max))
-  put_slot(t, s)
-  step()
-end
-
-local function closed()
-  return m.closes_at > 0 and now >= m.closes_at
-end
-
--- grantable is how many slots may be given now: what capacity and rate leave free. The allowance of offers grows by
--- admit_rate units a millisecond, never past one second's worth (or one offer).
-local function grantable()
-  if m.mode ~= 'on' and m.mode ~= 'shadow' or now < m.opens_at or closed() then return 0 end
-  local free = math.max(0, m.capacity - redis.call('HLEN', K.slots))
-  if m.admit_rate == 0 then return free end
-  local passed = math.min(math.max(0, now - m.filled_at), 60000)
-  put('allowance', math.min(math.max(PER_OFFER, m.admit_rate * 1000), m.allowance + passed * m.admit_rate))
-  put('filled_at', now)
-  return math.min(free, math.floor(m.allowance / PER_OFFER))
-end
-
-local function spend(n)
-  if m.admit_rate > 0 and n > 0 then put('allowance', m.allowance - n * PER_OFFER) end
-end
-
--- slot_reply is a slot as Claim and Renew answer it: kind, confirmed, start, expires; kind 0 for none.
-local function slot_reply(s)
-  if not s then return reply(0, 0, 0, 0) end
-  return reply(s.kind, s.confirmed and 1 or 0, s.start, s.expires)
-end

@@ -5,6 +5,7 @@
 -- told the far one; 9 tickets to confirm and 10 tickets with a request in flight, each separated by spaces; 11 the step
 -- up to which the replica knows who has ended, 0: nothing.
 -- Returns a standing; tail; base; leases given in this round; the bitmap of who waits; slots as ticket, value pairs;
+-- when slots are given again, ms, 0: they are;
 -- 1 if what follows is whole, else 0; who has ended as a bitmap (whole) or a list; missed offers as ticket, count pairs;
 -- replicas as id, ms pairs; the effective rules in the order of RULES.
 
@@ -12,24 +13,6 @@ local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT, SILENCE = 500, 100
 local near_base, far_base, since = arg(5), arg(7), arg(11)
 local why = lost()
 if why then return {'lost', why} end
-
--- take adds the bits that a replica counts from its own base, without what is no ticket.
-local function take(bitmap, from, bits)
-  local top = m.tail - m.base
-  local shift = (from - m.base) / 8
-  if bits == '' or top < 0 or shift * 8 > top then return end
-  if shift > 0 then bits = string.rep('\0', shift) .. bits end
-  if shift < 0 then bits = string.sub(bits, 1 - shift) end
-  local most = math.floor(top / 8) + 1
-  if #bits >= most then
-    local last = string.byte(bits, most)
-    bits = string.sub(bits, 1, most - 1) .. string.char(last - last % 2 ^ (7 - top % 8))
-  end
-  redis.call('SET', K.t1, bits)
-  if m.base == 0 then clear('t1', 0) end
-  redis.call('BITOP', 'OR', K[bitmap], K[bitmap], K.t1)
-  redis.call('DEL', K.t1)
-end
 
 -- stand lets the windows stand still for as long as no replica synced: nobody could be heard then. Else who polls at
 -- another replica than the first that is back would be passed over.
@@ -79,14 +62,6 @@ local function lapse(t)
     redis.call('ZADD', K.log, m.seq, 'm' .. string.format('%.0f', t))
   end
   set('kept', t)
-end
-
--- who_waits puts who is live, without a slot and not ended into t1.
-local function who_waits()
-  redis.call('BITOP', 'OR', K.t1, K.near, K.near_last, K.far, K.far_last)
-  redis.call('BITOP', 'OR', K.t2, K.ended, K.held)
-  redis.call('BITOP', 'AND', K.t2, K.t1, K.t2)
-  redis.call('BITOP', 'XOR', K.t1, K.t1, K.t2)
 end
 
 -- offer gives the free slots to the lowest in t1, and takes them out. Whoever was last told the far interval may hear
@@ -207,4 +182,5 @@ save()
 local rules = {}
 for i, name in ipairs(RULES) do rules[i] = tostring(m[name]) end
 local whole, ended, missed = news()
-return reply(m.tail, m.base, m.admitted, waiting, redis.call('HGETALL', K.slots), whole, ended, missed, replicas, rules)
+return reply(m.tail, m.base, m.admitted, waiting, redis.call('HGETALL', K.slots),
+  now < m.gives_at and m.gives_at or 0, whole, ended, missed, replicas, rules)

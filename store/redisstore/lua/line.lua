@@ -1,0 +1,75 @@
+-- What all scripts share about the line as a whole: its beginning, its rounds, who is in it. It follows slots.lua.
+--
+-- ARGV: the rules, from where a script says, in the order of RULES. It returns nothing; it defines and does not run.
+
+-- take adds the bits that a replica counts from its own base, without what is no ticket.
+local function take(bitmap, from, bits)
+  local top = m.tail - m.base
+  local shift = (from - m.base) / 8
+  if bits == '' or top < 0 or shift * 8 > top then return end
+  if shift > 0 then bits = string.rep('\0', shift) .. bits end
+  if shift < 0 then bits = string.sub(bits, 1 - shift) end
+  local most = math.floor(top / 8) + 1
+  if #bits >= most then
+    local last = string.byte(bits, most)
+    bits = string.sub(bits, 1, most - 1) .. string.char(last - last % 2 ^ (7 - top % 8))
+  end
+  redis.call('SET', K.t1, bits)
+  if m.base == 0 then clear('t1', 0) end
+  redis.call('BITOP', 'OR', K[bitmap], K[bitmap], K.t1)
+  redis.call('DEL', K.t1)
+end
+
+-- who_waits puts who is live, without a slot and not ended into t1.
+local function who_waits()
+  redis.call('BITOP', 'OR', K.t1, K.near, K.near_last, K.far, K.far_last)
+  redis.call('BITOP', 'OR', K.t2, K.ended, K.held)
+  redis.call('BITOP', 'AND', K.t2, K.t1, K.t2)
+  redis.call('BITOP', 'XOR', K.t1, K.t1, K.t2)
+end
+
+-- found begins a line; rules are the arguments from at on.
+local function found(round, incarnation, at)
+  for name, key in pairs(K) do
+    if name ~= 'meta' then redis.call('DEL', key) end
+  end
+  run = run or incarnation
+  put('run', run)
+  put('round', round)
+  for i, name in ipairs(RULES) do
+    put('file.' .. name, ARGV[at - 1 + i])
+    put(name, name == 'mode' and ARGV[at - 1 + i] or arg(at - 1 + i))
+  end
+  for _, name in ipairs({'seq', 'tail', 'base', 'admitted', 'waiting', 'log_floor', 'log_mark', 'found', 'joins_at',
+    'gives_at', 'passed'}) do
+    put(name, 0)
+  end
+  for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at', 'filled_at', 'based_at', 'synced_at',
+    'born_at'}) do
+    put(name, now)
+  end
+  put('awaited', '')
+  put('allowance', math.max(PER_OFFER, m.admit_rate * 1000))
+end
+
+-- reset begins a round in a line: those who wait or have an offer are ended, numbers go on, leases stay.
+local function reset(round)
+  local slots = redis.call('HGETALL', K.slots)
+  for i = 1, #slots, 2 do
+    if string.sub(slots[i + 1], 1, 1) == tostring(OFFER) then
+      redis.call('HDEL', K.slots, slots[i])
+      redis.call('ZREM', K.ends, slots[i])
+    end
+  end
+  for _, name in ipairs({'missed', 'missed_by', 'near', 'near_last', 'far', 'far_last', 'kept', 'kept_last', 'ended',
+    'held', 'log'}) do
+    redis.call('DEL', K[name])
+  end
+  step()
+  put('round', round)
+  put('base', (math.floor(m.tail / 64) + 1) * 64)
+  put('tail', m.base - 1)
+  for _, name in ipairs({'admitted', 'waiting'}) do put(name, 0) end
+  for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at'}) do put(name, now) end
+  for _, name in ipairs({'log_floor', 'log_mark'}) do put(name, m.seq) end
+end
