@@ -1,5 +1,6 @@
 // Package storetest defines what a store is: one suite for each of its interfaces, run by every implementation.
 //
-// [Line] is the suite of admission.Store, [Ledger] that of origin.Ledger with strategy.Ledger. A new method is first a test here. [Scenarios] runs the text files of
+// [Line] is the suite of admission.Store, [Ledger] that of origin.Ledger with strategy.Ledger, [Strategy]
+// that of origin.Strategy. A new method is first a test here. [Scenarios] runs the text files of
 // admission/testdata, and [Agree] drives two stores through the same random steps and wants the same answers.
 package storetest

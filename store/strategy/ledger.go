@@ -36,3 +36,9 @@ type Ledger interface {
 	// the stock as it stands.
 	RaiseEpoch(ctx context.Context, event string, seen int64) (stock origin.Stock, raised bool, err error)
 }
+
+// Control is where Naive writes: tables of its own without the constraints that would stop it, never the shop's.
+type Control interface {
+	// HoldUnguarded reads what remains, checks it, and writes, in statements of their own.
+	HoldUnguarded(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error)
+}

@@ -1,0 +1,259 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"foyer/origin"
+)
+
+const (
+	// counterTimeout bounds one step at the counter. It only spares the ledger; nobody waits for it longer.
+	counterTimeout = 500 * time.Millisecond
+	// buildTries is how often a missing counter is built or waited for.
+	buildTries = 5
+	// buildPause is the pause while another replica builds it.
+	buildPause = 10 * time.Millisecond
+)
+
+// errNoEvent: the ledger has no such event.
+var errNoEvent = errors.New("no such event")
+
+// atomicRedis takes from a counter in Redis before it goes to the ledger, in groups both times. The counter is only a
+// doorkeeper: it spares the ledger those who come too late. Where it cannot be reached, holds go to the ledger alone.
+type atomicRedis struct {
+	Settings
+	counter counter
+	takes   *batcher[origin.HoldRequest, int64]
+	groups  *batcher[origin.HoldRequest, origin.HoldReply]
+	events  sync.Map // of the events seen, id → the most units of one buyer
+}
+
+var _ origin.Strategy = (*atomicRedis)(nil)
+
+func newAtomicRedis(settings Settings) *atomicRedis {
+	s := &atomicRedis{Settings: settings, counter: counter{redis: settings.Redis, prefix: settings.Prefix}}
+	s.takes = newBatcher(1, settings.Group, s.takeGroup)
+	s.groups = newBatcher(settings.Workers, settings.Group, s.writeGroup)
+	return s
+}
+
+// Hold implements [origin.Strategy]. Once a take has been sent the work goes on without the caller.
+func (s *atomicRedis) Hold(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error) {
+	took := <-s.takes.join(ctx, request.Event, request)
+	if took.err != nil {
+		return origin.HoldReply{}, took.err
+	}
+	if took.answer == takeTooLate {
+		return s.tooLate(request), nil
+	}
+	if s.AfterTake != nil {
+		if err := s.AfterTake(request.ID); err != nil {
+			return origin.HoldReply{}, err
+		}
+	}
+	written := s.groups.join(context.WithoutCancel(ctx), request.Event, request)
+	patience := time.NewTimer(s.Patience)
+	defer patience.Stop()
+	select {
+	case o := <-written:
+		return o.answer, o.err
+	case <-ctx.Done():
+		return origin.HoldReply{}, fmt.Errorf("wait for the ledger: %w", context.Cause(ctx))
+	case <-patience.C:
+		hold, ok, err := s.Pending(ctx, request.ID)
+		if err != nil || !ok {
+			return await(ctx, written)
+		}
+		return origin.HoldReply{Hold: hold}, nil
+	}
+}
+
+// Pending implements [origin.Strategy]. It looks at the events that this process has seen.
+func (s *atomicRedis) Pending(ctx context.Context, id string) (hold origin.Hold, ok bool, err error) {
+	s.events.Range(func(event, _ any) bool {
+		hold, ok, err = s.counter.pending(ctx, event.(string), id)
+		return !ok && err == nil
+	})
+	if !ok || err != nil {
+		return origin.Hold{}, false, err
+	}
+	stock, _, err := s.Ledger.Event(ctx, hold.Event)
+	hold.Amount, hold.Currency = hold.Quantity*stock.Amount, stock.Currency
+	return hold, err == nil, err
+}
+
+// GaveBack implements [origin.Strategy].
+func (s *atomicRedis) GaveBack(ctx context.Context, ended origin.Ended) error {
+	_, err := s.counter.resolve(ctx, ended.Event, map[string]string{ended.Hold: takeFree})
+	if errors.Is(err, errUnbuilt) {
+		return nil // the counter will be built from a ledger that has the units back already
+	}
+	return err
+}
+
+// Reconcile implements [origin.Strategy].
+func (s *atomicRedis) Reconcile(ctx context.Context, event string) (origin.Reconciliation, error) {
+	if err := s.look(ctx, event); err != nil {
+		return origin.Reconciliation{Event: event}, err
+	}
+	return (&reconciler{counter: s.counter, ledger: s.Ledger, grace: s.Grace, event: event, build: s.build}).mend(ctx)
+}
+
+// Compare implements [origin.Strategy].
+func (s *atomicRedis) Compare(ctx context.Context, event string) (origin.Reconciliation, error) {
+	return (&reconciler{counter: s.counter, ledger: s.Ledger, event: event}).report(ctx)
+}
+
+// Run implements [origin.Strategy]. At its end it waits for what is under way.
+func (s *atomicRedis) Run(ctx context.Context) error {
+	<-ctx.Done()
+	s.takes.drain()
+	s.groups.drain()
+	return nil
+}
+
+// takeGroup takes for a group, building the counter where there is none. Members whose take failed go on to the ledger.
+func (s *atomicRedis) takeGroup(event string, requests []origin.HoldRequest) []outcome[int64] {
+	out := make([]outcome[int64], len(requests))
+	err := s.see(event)
+	var answers []int64
+	if err == nil {
+		answers, err = s.takeBuilding(event, requests)
+	}
+	for i := range out {
+		out[i].answer = takeDone
+		if err == nil {
+			out[i].answer = answers[i]
+		}
+	}
+	if err != nil && !errors.Is(err, errNoEvent) {
+		s.Logger.Warn("counter not reached, holds go to the ledger alone", zap.String("event", event), zap.Error(err))
+	}
+	return out
+}
+
+func (s *atomicRedis) takeBuilding(event string, requests []origin.HoldRequest) ([]int64, error) {
+	var err error
+	for try := range buildTries {
+		ctx, cancel := context.WithTimeout(context.Background(), counterTimeout)
+		var answers []int64
+		answers, err = s.counter.take(ctx, event, requests)
+		if errors.Is(err, errUnbuilt) {
+			time.Sleep(time.Duration(try) * buildPause)
+			err = errors.Join(err, s.build(ctx, event))
+		} else if err != nil && try == 0 {
+			answers, err = s.counter.take(ctx, event, requests) // the same takes: a lost answer is asked for again
+		}
+		cancel()
+		if !errors.Is(err, errUnbuilt) {
+			return answers, err
+		}
+	}
+	return nil, err
+}
+
+// build raises the event's epoch and makes a counter of it. Of several replicas one raises; the others find it built. If
+// the one that raised died, the next try raises again.
+func (s *atomicRedis) build(ctx context.Context, event string) error {
+	seen, ok, err := s.Ledger.Event(ctx, event)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errNoEvent
+	}
+	stock, raised, err := s.Ledger.RaiseEpoch(ctx, event, seen.Epoch)
+	if err != nil || !raised {
+		return err
+	}
+	s.Logger.Info("counter built from the ledger", zap.String("event", event), zap.Int64("epoch", stock.Epoch))
+	return s.counter.build(ctx, event, stock.Epoch, stock.Remaining())
+}
+
+// see notes an event and its limit, once. Reconcile notes it again.
+func (s *atomicRedis) see(event string) error {
+	if _, seen := s.events.Load(event); seen {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
+	return s.look(ctx, event)
+}
+
+func (s *atomicRedis) look(ctx context.Context, event string) error {
+	stock, ok, err := s.Ledger.Event(ctx, event)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errNoEvent
+	}
+	s.events.Store(event, stock.MaxPerBuyer)
+	return nil
+}
+
+// tooLate answers for a request that the counter has no units for: one that no buyer may ask for is told so.
+func (s *atomicRedis) tooLate(request origin.HoldRequest) origin.HoldReply {
+	if limit, _ := s.events.Load(request.Event); request.Quantity > limit.(int64) {
+		return origin.HoldReply{Refusal: origin.LimitExceeded}
+	}
+	return origin.HoldReply{Refusal: origin.SoldOut}
+}
+
+// writeGroup makes the holds true in the ledger, and tells the counter what has become of their takes. A member that the
+// ledger has not written is compensated at once: a tombstone first, then the units.
+func (s *atomicRedis) writeGroup(event string, requests []origin.HoldRequest) []outcome[origin.HoldReply] {
+	out := holdGroup(s.Ledger, event, requests)
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
+	became := make(map[string]string, len(requests))
+	var lost []origin.HoldRequest
+	for i, o := range out {
+		switch {
+		case o.err != nil:
+			lost = append(lost, requests[i])
+		case o.answer.Refusal != origin.NotRefused:
+			became[requests[i].ID] = takeFree
+		default:
+			became[requests[i].ID] = becameOf(o.answer.Hold)
+		}
+	}
+	if len(lost) > 0 {
+		s.compensate(ctx, event, lost, became)
+	}
+	if _, err := s.counter.resolve(ctx, event, became); err != nil && !errors.Is(err, errUnbuilt) {
+		s.Logger.Warn("takes left to the reconciler", zap.String("event", event), zap.Int("takes", len(became)), zap.Error(err))
+	}
+	return out
+}
+
+// compensate voids holds whose row was not written as far as is known. What cannot be voided now stays pending for the
+// reconciler.
+func (s *atomicRedis) compensate(ctx context.Context, event string, lost []origin.HoldRequest, became map[string]string) {
+	standing, err := s.Ledger.Void(ctx, event, lost, origin.SoldOut)
+	if err != nil {
+		s.Logger.Warn("holds left to the reconciler", zap.String("event", event), zap.Int("holds", len(lost)), zap.Error(err))
+		return
+	}
+	for id, hold := range standing {
+		became[id] = becameOf(hold)
+	}
+}
+
+// becameOf tells what a take has become by its hold's row.
+func becameOf(hold origin.Hold) string {
+	switch hold.State {
+	case origin.HoldSold:
+		return takeSold
+	case origin.HoldRefused, origin.HoldReleased, origin.HoldExpired:
+		return takeFree
+	default:
+		return takeHeld
+	}
+}

@@ -1,0 +1,21 @@
+-- read: reads an event's counter with its pending takes, as of one moment.
+-- KEYS[1] counter (hash: remaining, epoch, seq)
+-- KEYS[2] takes (hash)
+-- KEYS[3] pending takes (stream: hold, buyer, units, ttl)
+-- Returns remaining, epoch, seq, the number of takes, the server's time in milliseconds, and then three for each pending
+-- take: hold, units, its age in milliseconds; false where there is no counter.
+local counter = redis.call('HMGET', KEYS[1], 'remaining', 'epoch', 'seq')
+if not counter[1] then
+	return false
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local answer = { tonumber(counter[1]), tonumber(counter[2]), tonumber(counter[3]), redis.call('HLEN', KEYS[2]), now }
+for _, entry in ipairs(redis.call('XRANGE', KEYS[3], '-', '+')) do
+	local made = tonumber(string.match(entry[1], '^%d+'))
+	local fields = entry[2]
+	answer[#answer + 1] = fields[2]
+	answer[#answer + 1] = tonumber(fields[6])
+	answer[#answer + 1] = now - made
+end
+return answer
