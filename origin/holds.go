@@ -89,7 +89,7 @@ func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
 		return s.broke("make hold", err)
 	case reply.Refusal == SoldOut:
 		o := problem(SoldOut, map[string]any{"event": request.Event})
-		o.commands = s.stockCommand(ctx, request.Event)
+		o.commands = s.stockCommand(ctx, request.Event, false)
 		return o
 	case reply.Refusal != NotRefused:
 		return problem(reply.Refusal, map[string]any{"event": request.Event})
@@ -169,9 +169,10 @@ func (s *Shop) gaveBack(ctx context.Context, ended Ended) {
 	}
 }
 
-// stockCommand tells the gate in front what is left to sell. Units on hold may come back, so they count as left.
-func (s *Shop) stockCommand(ctx context.Context, event string) []string {
-	left, ok := s.reconciler.left(ctx, event)
+// stockCommand tells the gate in front what is left to sell. Units on hold may come back, so they count as left. The
+// crowd that is refused after the last unit shares one reading; a sale reads anew.
+func (s *Shop) stockCommand(ctx context.Context, event string, sale bool) []string {
+	left, ok := s.reconciler.left(ctx, event, sale)
 	if !ok {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxGenerations bounds how many attempts one idempotency key may make. Another one is only made when the one before
-	// was canceled for certain, without a charge.
+	// maxGenerations bounds how many attempts one idempotency key may make. Another one is only made by a new request, and
+	// when the one before was canceled for certain, without a charge.
 	maxGenerations = 8
 	refundTries    = 4
 	firstRefund    = 100 * time.Millisecond
@@ -66,10 +66,7 @@ func (p *payments) pay(ctx context.Context, key Key, hold, method string) (verdi
 			return ended(reply.Attempt, reply.Order), nil
 		}
 		settled, err := p.advance(ctx, reply.Attempt)
-		switch {
-		case errors.Is(err, ErrFenced) || err == nil && settled.Attempt.State == AttemptCanceled:
-			continue // ended without a charge while we were at it
-		case err != nil:
+		if err != nil {
 			p.logger.Warn("outcome of a payment is unknown", zap.String("attempt", start.Attempt), zap.Error(err))
 			p.soon(start.Attempt)
 			p.metrics.payments.WithLabelValues("pending").Inc()
@@ -94,7 +91,7 @@ func ended(a Attempt, order Order) verdict {
 		return verdict{refusal: HoldIsExpired, reason: "the payment came too late and is refunded"}
 	case AttemptRefundDue:
 		return verdict{refusal: HoldIsExpired, reason: "the payment came too late and is refunded"}
-	default:
+	default: // canceled while we were at it: the hold tells, and the same request may be sent again
 		return verdict{refusal: PaymentPending}
 	}
 }

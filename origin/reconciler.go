@@ -61,17 +61,12 @@ func (r *reconciler) all(ctx context.Context) (Reconciliation, error) {
 	return sum, nil
 }
 
-// left is what an event has left to sell, units on hold included, read a moment ago at most.
-func (r *reconciler) left(ctx context.Context, event string) (int64, bool) {
+// left is what an event has left to sell, units on hold included: read now, or a moment ago at most.
+func (r *reconciler) left(ctx context.Context, event string, now bool) (int64, bool) {
 	r.mu.Lock()
 	last, known := r.stock[event]
-	fresh := known && time.Since(last.at) < stockLasts
-	if !fresh && known {
-		// The others go on with what is known while one reads.
-		r.stock[event] = reading{last.left, time.Now()}
-	}
 	r.mu.Unlock()
-	if fresh {
+	if known && !now && time.Since(last.at) < stockLasts {
 		return last.left, true
 	}
 	stock, ok, err := r.ledger.Event(ctx, event)
