@@ -9,6 +9,13 @@ import (
 // drift is how far two honest clocks run apart at most: one part in so many.
 const drift = 5000
 
+// The store's clock is foretold for so long after its last answer, since two honest clocks run apart, and while the
+// local clock has not been set by more than so much.
+const (
+	foretellFor    = 10 * time.Minute
+	foretellWithin = 100 * time.Millisecond
+)
+
 // clock tells the store's time, learnt from its answers: an answer that showed the time T, was asked for at a and had
 // at b by the local clock, says that the store is between T-b and T-a ahead. Each answer narrows the bounds that those
 // before have left; one that contradicts them starts anew. Steps of the local wall clock do not matter, since
@@ -24,6 +31,7 @@ type clock struct {
 type reading struct {
 	local, store time.Time
 	slack        time.Duration // the store's time lies so far to either side at most
+	truly        time.Time     // the process's own monotonic clock at that instant
 }
 
 // now is the store's time as far as it is known, and the local one before that.
@@ -35,12 +43,19 @@ func (c *clock) now() time.Time {
 	return now
 }
 
-// age is how long ago the store's time was last learnt.
-func (c *clock) age() time.Duration {
-	if r := c.read.Load(); r != nil {
-		return c.local().Sub(r.local)
+// foretell is what the store's clock should show now; zero where that cannot be said: nothing has been heard of it for
+// too long, or the local clock is one without a monotonic reading and was set since.
+func (c *clock) foretell() time.Time {
+	r := c.read.Load()
+	if r == nil {
+		return time.Time{}
 	}
-	return 0
+	now := c.local()
+	passed, truly := now.Sub(r.local), time.Since(r.truly)
+	if passed > foretellFor || (passed-truly).Abs() > foretellWithin {
+		return time.Time{}
+	}
+	return r.at(now)
 }
 
 // learn takes over what an answer showed.
@@ -61,7 +76,7 @@ func (c *clock) learn(shown, asked, had time.Time) {
 			middle = low.Add(slack)
 		}
 	}
-	c.read.Store(&reading{local: had, store: middle, slack: slack})
+	c.read.Store(&reading{local: had, store: middle, slack: slack, truly: time.Now()})
 }
 
 // at is the store's time at another local instant.

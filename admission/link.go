@@ -11,11 +11,7 @@ import (
 const (
 	callTime  = 400 * time.Millisecond // one call of the store
 	callTries = 2                      // how often a verb is asked, since each is safe to repeat
-	joinTries = 3                      //
-
-	// expectFor is how long after the last answer the store's clock can still be foretold: later, an honest difference
-	// between two clocks may exceed what a store tolerates.
-	expectFor = 10 * time.Minute
+	joinTries = 3
 )
 
 // health is what a replica thinks of its store.
@@ -65,8 +61,8 @@ func (l *link) expect() Seen {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := l.seen
-	if seen.Run != "" && l.clock.age() < expectFor {
-		seen.Now = l.clock.now()
+	if seen.Run != "" {
+		seen.Now = l.clock.foretell()
 	}
 	return seen
 }
