@@ -141,6 +141,8 @@ type faulty struct {
 	admission.Store
 	down  atomic.Bool
 	lose  atomic.Int32 // so many replies of Join, Claim, Renew and Release are lost after the step was done
+	alarm atomic.Int32 // so many Syncs are answered as if the line were lost
+	deaf  atomic.Bool  // the replica "one" is cut off
 	calls atomic.Int64 // of all verbs but Sync
 	peak  atomic.Int64 // the most slots ever seen in a snapshot
 }
@@ -162,8 +164,12 @@ func (f *faulty) Begin(ctx context.Context, round string, file admission.Rules) 
 }
 
 func (f *faulty) Sync(ctx context.Context, sync admission.Sync) (admission.Snapshot, error) {
-	if f.down.Load() {
+	if f.down.Load() || f.deaf.Load() && sync.Replica == "one" {
 		return admission.Snapshot{}, errCut
+	}
+	if f.alarm.Load() > 0 {
+		f.alarm.Add(-1)
+		return admission.Snapshot{}, admission.ErrLost
 	}
 	snap, err := f.Store.Sync(ctx, sync)
 	f.peak.Store(max(f.peak.Load(), int64(len(snap.Slots))))

@@ -22,11 +22,7 @@ const (
 func (r *Room) mend() error {
 	image := r.image()
 	err := r.link.once("restore", func(ctx context.Context, _ Seen) (Standing, error) {
-		restorer, ok := r.link.store.(Restorer)
-		if !ok {
-			return Standing{}, ErrLost
-		}
-		return restorer.Restore(ctx, image)
+		return r.link.store.Restore(ctx, image)
 	})
 	if err == nil {
 		r.log.Warn("line restored", zap.String("round", image.Round), zap.Uint64("tail", uint64(image.Tail)))
@@ -106,11 +102,7 @@ func (t Token) proof() Proof {
 // vouch tells the store of one token.
 func (l *link) vouch(proof Proof) (slot Slot, err error) {
 	err = l.verb("vouch", callTries, func(ctx context.Context, seen Seen) (Standing, error) {
-		restorer, ok := l.store.(Restorer)
-		if !ok {
-			return Standing{Run: seen.Run, Seq: seen.Seq}, nil
-		}
-		got, err := restorer.Vouch(ctx, seen, proof)
+		got, err := l.store.Vouch(ctx, seen, proof)
 		slot = got.Slot
 		l.deeds.add(got.Standing, slot, err)
 		return got.Standing, err

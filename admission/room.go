@@ -97,6 +97,7 @@ func NewRoom(s RoomSettings) *Room {
 	if s.OnStoreError == "" {
 		s.OnStoreError = Hold
 	}
+	s.Rules.Leeway = min(s.Rules.Leeway, s.Rules.Claim/4)
 	clock := &clock{local: s.Now}
 	r := &Room{
 		gate: s.Gate, replica: s.Replica, onError: s.OnStoreError, observer: s.Observer.complete(), clock: clock, keeper: s.Keeper,
@@ -141,6 +142,7 @@ func (r *Room) Run(ctx context.Context) error {
 func (r *Room) Reload(file Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	file.Leeway = min(file.Leeway, file.Claim/4)
 	if r.file != file {
 		r.file, r.stale = file, true
 	}
