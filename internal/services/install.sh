@@ -46,5 +46,5 @@ $as_root env DEBIAN_FRONTEND=noninteractive sh -eu -c '
 	mkdir -p "${cluster%/*}"
 	echo "create_main_cluster = false" >"$cluster"
 	apt-get update -qq || echo "apt-get update failed; going on with the lists as they are" >&2
-	apt-get install -qq --no-install-recommends "$@"
+	apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$@"
 ' install $missing
