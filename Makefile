@@ -16,7 +16,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VULNDB      = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
 
 # Runs what follows with a Postgres and a Redis of its own, and ends them.
-with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
+with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
