@@ -1,10 +1,6 @@
 package memstore
 
-import (
-	"fmt"
-
-	"foyer/admission"
-)
+import "foyer/admission"
 
 // restoring is what a line knows of having been lost.
 type restoring struct {
@@ -16,17 +12,14 @@ type restoring struct {
 	incomplete bool   // not every replica has put in its image
 }
 
-// restored is the line that an image holds, for a store that holds none.
-func restored(run string, image admission.Image, now int64) (*line, error) {
-	if image.Round == "" {
-		return nil, fmt.Errorf("%w: neither the store nor the replica holds it", admission.ErrLost)
-	}
+// restored begins the line that an image holds, for a store that holds none; restore fills it.
+func restored(run string, image admission.Image, now int64) *line {
 	l := newLine(run, image.Round, image.File, now)
 	l.rules = rounded(image.Rules)
 	l.rebaseTo(image.Base)
 	l.tail = max(l.base, 1) - 1
-	l.restoring.passed = true
-	return l, nil
+	l.passed = true
+	return l
 }
 
 // restore takes over what an image knows and the line does not.

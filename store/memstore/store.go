@@ -15,6 +15,9 @@ import (
 type Settings struct {
 	Gate string           // its name, for messages
 	Now  func() time.Time // the clock; nil: time.Now
+
+	Saved *admission.Image // the Image of the process before this one; nil: there was none
+	Clean bool             // that process had stopped serving when it took it: nothing is missing
 }
 
 // Store is one gate's line in memory. The zero value is of no use; make one with New.
@@ -30,13 +33,17 @@ type Store struct {
 
 var _ admission.Store = (*Store)(nil)
 
-// New makes an empty store, an incarnation of its own.
+// New makes a store, an incarnation of its own: empty, or with the line that was saved.
 func New(settings Settings) *Store {
 	now := settings.Now
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{gate: settings.Gate, now: now, origin: now(), run: rand.Text()}
+	s := &Store{gate: settings.Gate, now: now, origin: now(), run: rand.Text()}
+	if settings.Saved != nil && settings.Saved.Round != "" {
+		s.line = resumed(s.run, *settings.Saved, settings.Clean, s.clock())
+	}
+	return s
 }
 
 // Begin starts a round unless one is under way.
@@ -123,11 +130,10 @@ func (s *Store) Restore(ctx context.Context, image admission.Image) (admission.S
 	defer s.mu.Unlock()
 	now := s.clock()
 	if s.line == nil {
-		line, err := restored(s.run, image, now)
-		if err != nil {
-			return admission.Standing{}, fmt.Errorf("restore gate %s: %w", s.gate, err)
+		if image.Round == "" {
+			return admission.Standing{}, fmt.Errorf("restore gate %s: %w: nobody holds it", s.gate, admission.ErrLost)
 		}
-		s.line = line
+		s.line = restored(s.run, image, now)
 	}
 	s.line.restore(image, now)
 	return s.line.standing(now), nil

@@ -1,6 +1,7 @@
 package statefile
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,106 +9,135 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"foyer/admission"
 )
 
-// version is that of the format; a file of another is as good as none.
+// Every is how often Run saves.
+const Every = time.Second
+
+// version is the format's; a file of another is refused.
 const version = 1
 
-// ErrLocked: another process has the file.
-var ErrLocked = errors.New("another process uses it")
+// ErrInUse is the error of a file that another process has open.
+var ErrInUse = errors.New("in use by another process")
 
-// File is an open state file. The zero value is of no use; make one with Open.
+// File is an open state file. Make one with Open.
 type File struct {
 	path string
 	lock *os.File
+	read content
 }
-
-var _ admission.Keeper = (*File)(nil)
 
 // content is what the file holds.
 type content struct {
-	Version int
-	Kept    admission.Kept
+	Version int                        `json:"version"`
+	Clean   bool                       `json:"clean"` // the process that wrote it had stopped serving
+	Gates   map[string]admission.Image `json:"gates"`
 }
 
-// Open locks the file at path, which need not exist yet, for this process. ErrLocked where another has it.
+// Open locks and reads a state file; one that does not exist is empty. It is marked as not cleanly closed at once. The
+// error is ErrInUse where another process has it open. The caller must call Close.
 func Open(path string) (*File, error) {
-	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open state file: %w", err)
+		return nil, fmt.Errorf("lock state file: %w", err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		err = errors.Join(err, lock.Close())
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock state file %s: %w", path, ErrLocked)
-		}
-		return nil, fmt.Errorf("lock state file %s: %w", path, err)
+	f := &File{path: path, lock: lock}
+	if err := f.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open state file %s: %w", path, err), lock.Close())
 	}
-	return &File{path: path, lock: lock}, nil
+	return f, nil
 }
 
-// Load reads what was saved last.
-func (f *File) Load() (kept admission.Kept, ok bool, err error) {
+func (f *File) open() error {
+	if err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrInUse
+	} else if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
 	text, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return admission.Kept{}, false, nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.read = content{Version: version, Clean: true}
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(text, &f.read); err != nil {
+			return fmt.Errorf("read: %w", err)
+		}
 	}
-	if err != nil {
-		return admission.Kept{}, false, fmt.Errorf("read state file: %w", err)
+	if f.read.Version != version {
+		return fmt.Errorf("format %d, want %d", f.read.Version, version)
 	}
-	var read content
-	if err := json.Unmarshal(text, &read); err != nil {
-		return admission.Kept{}, false, fmt.Errorf("read state file %s: %w", f.path, err)
-	}
-	return read.Kept, read.Version == version, nil
+	return f.write(content{Version: version, Gates: f.read.Gates})
 }
 
-// Save replaces the file.
-func (f *File) Save(kept admission.Kept) error {
-	text, err := json.Marshal(content{Version: version, Kept: kept})
-	if err != nil {
-		return fmt.Errorf("write state file: %w", err)
+// Image is what the file held of a gate when it was opened, nil for nothing.
+func (f *File) Image(gate string) *admission.Image {
+	image, ok := f.read.Gates[gate]
+	if !ok || image.Round == "" {
+		return nil
 	}
-	next := f.path + ".new"
-	if err := write(next, text); err != nil {
-		return fmt.Errorf("write state file: %w", err)
-	}
-	if err := os.Rename(next, f.path); err != nil {
-		return fmt.Errorf("write state file: %w", err)
-	}
-	return syncFolder(filepath.Dir(f.path))
+	return &image
 }
 
-// Close gives up the lock.
-func (f *File) Close() error {
-	if err := f.lock.Close(); err != nil {
-		return fmt.Errorf("close state file: %w", err)
+// Clean reports whether the last process had stopped serving before it wrote the file: nothing has happened since.
+func (f *File) Clean() bool { return f.read.Clean }
+
+// Run saves what images returns, once a second until the context ends, and then once more, as a clean stop: nothing may
+// happen to the gates from then on. A save that fails is told to failed and tried again.
+func (f *File) Run(ctx context.Context, images func() map[string]admission.Image, failed func(error)) error {
+	ticker := time.NewTicker(Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return f.save(content{Version: version, Clean: true, Gates: images()})
+		case <-ticker.C:
+			if err := f.save(content{Version: version, Gates: images()}); err != nil {
+				failed(err)
+			}
+		}
+	}
+}
+
+// Close gives the file up to other processes.
+func (f *File) Close() error { return f.lock.Close() }
+
+func (f *File) save(c content) error {
+	if err := f.write(c); err != nil {
+		return fmt.Errorf("save state file %s: %w", f.path, err)
 	}
 	return nil
 }
 
-// write makes a file that has reached the disk.
-func write(path string, text []byte) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+// write replaces the file, so that a crash leaves either the old or the new one.
+func (f *File) write(c content) error {
+	text, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	if _, err = file.Write(text); err == nil {
-		err = file.Sync()
+	next := f.path + ".next"
+	if err := writeSynced(next, text); err != nil {
+		return err
 	}
-	return errors.Join(err, file.Close())
+	if err := os.Rename(next, f.path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// syncFolder makes a rename reach the disk.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
+func writeSynced(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("open folder of state file: %w", err)
+		return err
 	}
-	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return fmt.Errorf("sync folder of state file: %w", err)
-	}
-	return nil
+	_, err = file.Write(text)
+	return errors.Join(err, file.Sync(), file.Close())
 }
