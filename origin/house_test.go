@@ -118,7 +118,10 @@ func open(t *testing.T, ledger interface {
 	if _, err := ledger.PutEvent(t.Context(), p.event); err != nil {
 		t.Fatal(err)
 	}
-	chosen := direct{ledger}
+	chosen, err := strategy.New("group_commit", strategy.Settings{Ledger: ledger})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h := &house{T: t, ledger: ledger, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 	t.Cleanup(h.client.CloseIdleConnections)
 	h.settings = p.settings
@@ -298,7 +301,7 @@ func (h *house) balanced() {
 // eventually waits for what another goroutine or process brings about.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(15 * time.Second)
+	deadline := time.NewTimer(30 * time.Second)
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

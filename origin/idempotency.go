@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,8 +23,14 @@ const (
 	longLook   = 200 * time.Millisecond
 )
 
-// idempotency runs a request at most once per key, and replays its answer.
-type idempotency struct{ ledger Ledger }
+// idempotency runs a request at most once per key, and replays its answer. The ledger decides; runs of this process are
+// known here too, so that those who wait for one hear of its end at once.
+type idempotency struct {
+	ledger Ledger
+
+	mu      sync.Mutex
+	running map[Key]chan struct{} // closed when the run ends
+}
 
 // begun is what became of a key: a claim to run, an answer to replay, or a refusal.
 type begun struct {
@@ -33,7 +40,7 @@ type begun struct {
 }
 
 // begin claims the key, or waits for the answer of who has it.
-func (i idempotency) begin(ctx context.Context, key Key, fingerprint string) (begun, error) {
+func (i *idempotency) begin(ctx context.Context, key Key, fingerprint string) (begun, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for pause := firstLook; ; pause = min(2*pause, longLook) {
@@ -48,16 +55,18 @@ func (i idempotency) begin(ctx context.Context, key Key, fingerprint string) (be
 		case state.Answer != nil:
 			return begun{replay: state.Answer}, nil
 		case state.Claimed:
+			i.start(key)
 			return begun{fence: state.Fence}, nil
 		}
-		if !sleep(ctx, pause) {
+		if !i.wait(ctx, key, pause) {
 			return begun{refusal: requestInProgress}, nil
 		}
 	}
 }
 
 // end keeps a determined answer, and gives the claim up for any other.
-func (i idempotency) end(ctx context.Context, key Key, fence int64, o outcome) error {
+func (i *idempotency) end(ctx context.Context, key Key, fence int64, o outcome) error {
+	defer i.finish(key)
 	if !o.final {
 		if err := i.ledger.DropKey(ctx, key, fence); err != nil && !errors.Is(err, ErrFenced) {
 			return fmt.Errorf("drop key: %w", err)
@@ -69,6 +78,46 @@ func (i idempotency) end(ctx context.Context, key Key, fence int64, o outcome) e
 		return fmt.Errorf("keep answer: %w", err)
 	}
 	return nil // who took over keeps the same answer
+}
+
+func (i *idempotency) start(key Key) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.running == nil {
+		i.running = make(map[Key]chan struct{})
+	}
+	if i.running[key] == nil { // else a run was overtaken by this one: whichever ends first is heard
+		i.running[key] = make(chan struct{})
+	}
+}
+
+func (i *idempotency) finish(key Key) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if ended := i.running[key]; ended != nil {
+		close(ended)
+		delete(i.running, key)
+	}
+}
+
+// wait pauses until a run of this process ends or, in case another one has it, for a while; false when the context
+// ended.
+func (i *idempotency) wait(ctx context.Context, key Key, pause time.Duration) bool {
+	i.mu.Lock()
+	ended := i.running[key]
+	i.mu.Unlock()
+	if ended != nil {
+		pause = longLook
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-ended: // never, where this process has no run
+	case <-timer.C:
+	}
+	return true
 }
 
 // idempotencyKey reads the header: given is false where there is none.

@@ -48,7 +48,7 @@ type Shop struct {
 	logger      *zap.Logger
 	metrics     *metrics
 	buyers      buyers
-	idempotency idempotency
+	idempotency *idempotency
 	payments    *payments
 	reconciler  *reconciler
 	public      http.Handler
@@ -79,7 +79,7 @@ func New(settings Settings) (*Shop, error) {
 		logger:      settings.Logger,
 		metrics:     counts,
 		buyers:      buyers{key: settings.BuyerKey, trusted: settings.TrustedProxies},
-		idempotency: idempotency{ledger: settings.Ledger},
+		idempotency: &idempotency{ledger: settings.Ledger},
 		payments:    newPayments(settings, counts),
 		reconciler: &reconciler{
 			ledger: settings.Ledger, strategy: settings.Strategy, metrics: counts, logger: settings.Logger,

@@ -53,7 +53,7 @@ func TestWebhook_BeforeTheAnswerTwiceAndOutOfOrder(t *testing.T) {
 		h.expect(h.deliver(h.hook("evt_3", "payment_intent.something_new", hold, "resting", "")), http.StatusOK, "")
 		h.expect(h.pay("anna", hold, "k", "pm_card_timeout"), http.StatusCreated, "")
 		h.balanced()
-	}, timeout(300*time.Millisecond), withoutLoops)
+	}, timeout(time.Second), withoutLoops)
 }
 
 func TestWebhook_ADeclineComesByWebhookFirst(t *testing.T) {
@@ -143,7 +143,7 @@ func TestWebhook_PaidTooLateIsRefundedOnce(t *testing.T) {
 					h.Errorf("the hold is %s", got)
 				}
 				h.balanced()
-			}, capacity(1), timeout(300*time.Millisecond), withoutLoops)
+			}, capacity(1), timeout(time.Second), withoutLoops)
 		})
 	}
 }
