@@ -48,12 +48,14 @@ type buyers struct {
 	trusted []netip.Prefix
 }
 
-// identify finds the caller; its buyer is empty where nobody is known yet.
+// identify finds the caller; its buyer is empty where nobody is known yet. A gate that lets everyone through knows nobody:
+// then the shop's own cookie says who it is, and the gate goes on saying whether a slot is needed.
 func (b buyers) identify(r *http.Request) Caller {
-	if caller, given := r.Context().Value(callerKey{}).(Caller); given {
+	caller, given := r.Context().Value(callerKey{}).(Caller)
+	if caller.Buyer != "" {
 		return caller
 	}
-	if b.fromTrusted(r) {
+	if !given && b.fromTrusted(r) {
 		if visitor := r.Header.Get(buyerHeader); visitor != "" && len(visitor) <= longestBuyer && printable(visitor) {
 			return Caller{Buyer: visitor}
 		}
@@ -61,16 +63,17 @@ func (b buyers) identify(r *http.Request) Caller {
 	for _, cookie := range r.CookiesNamed(buyerCookie) {
 		id, signature, found := strings.Cut(cookie.Value, ".")
 		if found && hmac.Equal([]byte(signature), []byte(b.sign(id))) {
-			return Caller{Buyer: id}
+			caller.Buyer = id
+			return caller
 		}
 	}
-	return Caller{}
+	return caller
 }
 
-// admit identifies the caller, and makes an unknown one known by a cookie where no gate is in front.
+// admit identifies the caller, and makes an unknown one who needs no slot, or has one, known by a cookie.
 func (b buyers) admit(w http.ResponseWriter, r *http.Request) Caller {
 	caller := b.identify(r)
-	if caller.Buyer != "" || caller.Gated {
+	if caller.Buyer != "" || caller.Gated && !caller.Slot {
 		return caller
 	}
 	caller.Buyer = "b_" + strings.ToLower(rand.Text())
