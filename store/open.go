@@ -104,6 +104,11 @@ func (s *Stores) Ledger() origin.Ledger {
 	return s.ledger
 }
 
+// Strategy makes holds in the ledger in the way that is named.
+func (s *Stores) Strategy(name string) (origin.Strategy, error) {
+	return strategy.New(name, strategy.Settings{Ledger: s.ledger, Redis: s.redis, Prefix: s.settings.Prefix, Logger: s.settings.Logger})
+}
+
 // Ping asks each store whether it answers, by name.
 func (s *Stores) Ping(ctx context.Context) map[string]error {
 	answers := map[string]error{}
