@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 
@@ -21,37 +22,59 @@ type app struct {
 	logger *zap.Logger
 	stores *store.Stores
 	rooms  []room
+	shop   *shop // nil without one
 
 	edge, admin                 *proxy.Server
 	edgeListener, adminListener net.Listener
 }
 
-// newApp puts everything together and listens. wrapShop, if not nil, stands between the gates and the embedded shop.
-func newApp(ctx context.Context, cfg *config.Config, logger *zap.Logger, wrapShop func(http.Handler) http.Handler) (*app, error) {
+// fitting is what the demo and the bench put into an app beside its configuration.
+type fitting struct {
+	wrapShop func(http.Handler) http.Handler // stands between the gates and the embedded shop; nil: nothing
+	prefix   string                          // of every key in Redis; empty: the usual one
+}
+
+// newApp puts everything together and listens.
+func newApp(ctx context.Context, cfg *config.Config, logger *zap.Logger, fitting fitting) (*app, error) {
 	a := &app{logger: logger}
-	if err := a.build(ctx, cfg, wrapShop); err != nil {
+	if err := a.build(ctx, cfg, fitting); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
 }
 
-func (a *app) build(ctx context.Context, cfg *config.Config, wrapShop func(http.Handler) http.Handler) error {
+func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) error {
 	registry := newRegistry()
 	keys, err := tokenKeys(cfg.Tokens, a.logger)
 	if err != nil {
 		return err
 	}
-	if a.stores, err = openStores(ctx, cfg, a.logger); err != nil {
+	if a.stores, err = openStores(ctx, cfg, fitting.prefix, a.logger); err != nil {
 		return err
 	}
 	var shopHandler http.Handler = http.NotFoundHandler()
 	if cfg.Origin != nil {
-		return misuse{errors.New("the embedded shop cannot be served yet")}
+		if a.shop, err = newShop(ctx, cfg, a.stores, buyerKey(keys[0]), registry, a.logger); err != nil {
+			return err
+		}
+		shopHandler = withCaller(a.shop.Handler())
 	}
-	if wrapShop != nil {
-		shopHandler = wrapShop(shopHandler)
+	if fitting.wrapShop != nil {
+		shopHandler = fitting.wrapShop(shopHandler)
 	}
 	return a.buildFront(ctx, cfg, keys, shopHandler, registry)
+}
+
+// waitReady waits until every room has heard from its store.
+func (a *app) waitReady(ctx context.Context) error {
+	for _, room := range a.rooms {
+		select {
+		case <-room.Ready():
+		case <-ctx.Done():
+			return fmt.Errorf("wait for gate %s: %w", room.Name, ctx.Err())
+		}
+	}
+	return nil
 }
 
 // Run serves until ctx ends, then drains: the edge lets its requests finish while the rooms and the shop go on, and they
@@ -76,6 +99,10 @@ func (a *app) work(ctx context.Context, workers *errgroup.Group) {
 	for _, room := range a.rooms {
 		workers.Go(func() error { return room.Run(ctx) })
 	}
+	if a.shop != nil {
+		workers.Go(func() error { return a.shop.till.Run(ctx) })
+		workers.Go(func() error { return a.shop.Run(ctx) })
+	}
 	workers.Go(func() error { return a.admin.Serve(ctx, a.adminListener) })
 }
 
@@ -85,6 +112,9 @@ func (a *app) close() (err error) {
 		if listener != nil {
 			_ = listener.Close() // its server has closed it, if it ever ran
 		}
+	}
+	if a.shop != nil {
+		a.shop.till.close()
 	}
 	if a.stores != nil {
 		err = a.stores.Close()

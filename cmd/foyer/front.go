@@ -38,7 +38,7 @@ func (a *app) buildFront(ctx context.Context, cfg *config.Config, keys []admissi
 		return err
 	}
 	edge, err := proxy.New(proxy.Settings{
-		Gates: gates, JWKS: jwks(ring),
+		Gates: gates, Always: a.webhooks(), JWKS: jwks(ring),
 		TrustedProxies:  cfg.Server.TrustedProxies,
 		BodyBytes:       int64(cfg.Server.Limits.BodyBytes),
 		JoinsPerAddress: cfg.Server.Limits.JoinsPerAddress,
@@ -94,6 +94,12 @@ func (a *app) openAdmin(ctx context.Context, cfg *config.Config, registry *prome
 		Metrics:  promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		Draining: draining, Logger: a.logger,
 	}
+	if a.shop != nil {
+		settings.Shop = a.shop.AdminHandler()
+		for _, event := range cfg.Origin.Events {
+			settings.Events = append(settings.Events, event.ID)
+		}
+	}
 	if a.adminListener, err = listen(ctx, cfg.Server.Admin); err != nil {
 		return err
 	}
@@ -113,4 +119,12 @@ func adminHosts(address string) []string {
 		return nil
 	}
 	return []string{host}
+}
+
+// webhooks are the paths that payment gateways send to: no gate stands before them.
+func (a *app) webhooks() []proxy.Route {
+	if a.shop == nil {
+		return nil
+	}
+	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath, Handler: a.shop.Handler()}}
 }

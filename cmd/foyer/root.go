@@ -33,6 +33,8 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newCheck(),
+		newBench(),
+		newDemo(),
 		newHealthcheck(),
 		newServe(),
 		newSimulator(),

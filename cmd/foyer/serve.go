@@ -26,7 +26,7 @@ func newServe() *cobra.Command {
 			for _, warning := range report.Warnings {
 				logger.Warn("configuration", zap.String("problem", warning.Message), zap.Int("line", warning.Line))
 			}
-			app, err := newApp(cmd.Context(), cfg, logger, nil)
+			app, err := newApp(cmd.Context(), cfg, logger, fitting{})
 			if err != nil {
 				return err
 			}

@@ -10,9 +10,9 @@ import (
 )
 
 // openStores opens the stores that the configuration names.
-func openStores(ctx context.Context, cfg *config.Config, logger *zap.Logger) (*store.Stores, error) {
+func openStores(ctx context.Context, cfg *config.Config, prefix string, logger *zap.Logger) (*store.Stores, error) {
 	return store.Open(ctx, store.Settings{
-		Redis: string(cfg.Store.Redis), Postgres: string(cfg.Store.Postgres), SQLite: cfg.Store.SQLite,
+		Redis: string(cfg.Store.Redis), Prefix: prefix, Postgres: string(cfg.Store.Postgres), SQLite: cfg.Store.SQLite,
 		StateFile: cfg.Store.StateFile, Ledger: cfg.Origin != nil, Logger: logger,
 	})
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"foyer/config"
+	"foyer/loadtest"
+)
+
+// The crowd with and without a gate.
+const (
+	benchArrivals = 800
+	benchGate     = 50
+	benchStay     = 200 * time.Millisecond
+	benchPerson   = "Bench-Person" // request header that says who somebody is, whatever the gate knows
+)
+
+// admissionResult is a line of the gates' table.
+type admissionResult struct {
+	Gate     int   `json:"gate"` // 0: none
+	Arrivals int   `json:"arrivals"`
+	Peak     int   `json:"peak"`
+	Sold     int64 `json:"sold"`
+	Oversold int64 `json:"oversold"`
+}
+
+// admission sends the crowd through a whole foyer, with a gate or with the gate off.
+func (b *benchRun) admission(ctx context.Context, gate int) (result admissionResult, err error) {
+	cfg := b.gateConfig(gate)
+	event := cfg.Origin.Events[0].ID
+	meter := &loadtest.Meter{Who: func(r *http.Request) string { return r.Header.Get(benchPerson) }}
+	app, err := newApp(ctx, cfg, zap.NewNop(), fitting{wrapShop: meter.Wrap, prefix: b.prefix})
+	if err != nil {
+		return result, err
+	}
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- app.Run(running) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, <-ended)
+	}()
+	if err := app.waitReady(ctx); err != nil {
+		return result, err
+	}
+	tally, transport := loadtest.NewTally(), loadtest.NewTransport(loadtest.TransportSettings{Connections: benchArrivals})
+	defer transport.CloseIdleConnections()
+	if err := loadtest.Warm(ctx, transport, app.Edge+"/_foyer/health", benchArrivals); err != nil {
+		return result, err
+	}
+	loadtest.Crowd{People: benchArrivals, Visit: func(ctx context.Context, i int) loadtest.Outcome {
+		site := loadtest.Site{
+			Base: app.Edge, Gate: cfg.Gates[0].Name, Entry: "/api/events/" + event, Transport: transport,
+			Header: http.Header{benchPerson: {fmt.Sprint(i)}},
+		}
+		return loadtest.NewBuyer(site, loadtest.Plan{Event: event, Quantity: 1, Patience: -1, Think: benchStay}).Run(ctx)
+	}}.Run(ctx, tally)
+	if err := tally.Failure(); err != nil {
+		return result, err
+	}
+	sold, err := b.orders(ctx, event)
+	return admissionResult{
+		Gate: gate, Arrivals: tally.Arrived(), Peak: meter.Peak(), Sold: sold, Oversold: max(0, sold-b.settings.tickets),
+	}, err
+}
+
+// gateConfig is a foyer on the bench's servers; gate 0 lets everyone through.
+func (b *benchRun) gateConfig(capacity int) *config.Config {
+	cfg := config.Default()
+	cfg.Server.Listen, cfg.Server.Admin = "127.0.0.1:0", "127.0.0.1:0"
+	cfg.Server.Timeouts.Drain = time.Second
+	cfg.Store = config.Store{Redis: config.DSN(b.redis), Postgres: config.DSN(b.postgres)}
+	cfg.Tokens = config.Tokens{
+		Leeway: 250 * time.Millisecond, Keys: []config.Key{{ID: "bench", Secret: "a key for a bench that guards nothing"}},
+	}
+	gate := config.DefaultGate()
+	gate.Name, gate.Upstream, gate.Capacity = fmt.Sprintf("gate-%d", capacity), config.UpstreamOrigin, capacity
+	if capacity == 0 {
+		gate.Capacity, gate.Mode = 1, "off"
+	}
+	gate.Queue.Poll = config.Poll{Min: 200 * time.Millisecond, Max: time.Second}
+	cfg.Gates = []config.Gate{gate}
+	shop, event := config.DefaultOrigin(), config.DefaultEvent()
+	event.ID, event.Capacity = fmt.Sprintf("bench-gate-%d", capacity), b.settings.tickets
+	event.Name, event.Price = event.ID, config.Price{Amount: 12000, Currency: "eur"}
+	shop.Events = []config.Event{event}
+	cfg.Origin = &shop
+	return &cfg
+}
