@@ -51,7 +51,7 @@ func (p *person) ask(t *testing.T, method, path, body string, headers ...string)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
+	if err != nil && answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge { // the server hangs up on the rest of the header
 		t.Fatalf("read the answer to %s %s: %v", method, path, err)
 	}
 	return reply{answer, string(text)}
