@@ -1,6 +1,10 @@
 package memstore
 
-import "foyer/admission"
+import (
+	"maps"
+
+	"foyer/admission"
+)
 
 // restoring is what a line knows of having been lost.
 type restoring struct {
@@ -91,10 +95,11 @@ func (l *line) merge(image admission.Image, news bool, now int64) {
 	or(&l.kept.this, span(l.base, l.tail)) // who was silent at the time is in no image
 	without(&l.kept.this, l.ended)
 	for t, n := range image.Missed {
-		if t >= l.base && !l.ended.Has(t) {
+		if t >= l.base {
 			l.missed[t] = max(l.missed[t], n)
 		}
 	}
+	maps.DeleteFunc(l.missed, func(t admission.Ticket, _ int) bool { return l.ended.Has(t) })
 	for t, s := range l.slots {
 		if l.ended.Has(t) && s.kind != admission.Leaving {
 			s.kind, s.expires = admission.Leaving, now+2*admission.Tick.Milliseconds()

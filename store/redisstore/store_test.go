@@ -39,7 +39,11 @@ func openAt(t *testing.T, url, prefix string) storetest.Gate {
 			stand()
 		},
 		Lose: func() {
-			if err := client.Del(t.Context(), store.keys.all...).Err(); err != nil {
+			every, err := client.Keys(t.Context(), store.keys.gate+"*").Result()
+			if err == nil && len(every) > 0 {
+				err = client.Del(t.Context(), every...).Err()
+			}
+			if err != nil {
 				t.Fatalf("lose the line: %v", err)
 			}
 			stand()

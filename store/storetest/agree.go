@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,20 +10,26 @@ import (
 	"foyer/admission"
 )
 
+var (
+	firstSeed = flag.Uint64("first-seed", 0, "where the random rows of steps begin")
+	seeds     = flag.Uint64("seeds", 60, "how many random rows of steps are walked")
+	steps     = flag.Int("steps", 200, "how many steps a row has")
+)
+
 // Stores are the stores that must agree, by name; each opens a fresh gate, and all start at the same time.
 type Stores map[string]func(t *testing.T) Gate
 
 // Agree drives fresh gates of the stores through the same random steps, one row of steps for each seed, and wants the
-// same answer from all of them after each step; and that the answers hold what a line promises.
-func Agree(t *testing.T, seeds, steps int, stores Stores) {
-	for seed := range uint64(seeds) {
-		w := &walk{T: t, random: rand.New(rand.NewPCG(seed, 0)), since: map[string]uint64{}, ended: map[admission.Ticket]bool{}}
+// same answer from all of them after each step (flags: seeds, steps, first-seed); and that the answers hold what a line promises.
+func Agree(t *testing.T, stores Stores) {
+	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
+		w := &walk{T: t, random: rand.New(rand.NewPCG(seed, 0)), since: map[string]uint64{}, ended: map[admission.Ticket]bool{}, known: map[string]*admission.Image{}}
 		for _, name := range sortedKeys(stores) {
 			w.names = append(w.names, name)
 			w.gates = append(w.gates, stores[name](t))
 		}
 		w.begin()
-		for range steps {
+		for range *steps {
 			w.step()
 			if w.broken != "" {
 				t.Fatalf("seed %d: %s\nthe last steps:\n%s", seed, w.broken, w.story())
@@ -49,6 +56,7 @@ type walk struct {
 	tail  admission.Ticket
 	ended map[admission.Ticket]bool // as far as replica r1 was told
 	since map[string]uint64
+	known map[string]*admission.Image // by replica: what it would put in
 }
 
 // ask puts one question to every store and compares the answers; it returns the first's.

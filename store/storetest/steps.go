@@ -47,11 +47,15 @@ func (w *walk) step() {
 		ask(w, fmt.Sprintf("renew %d until %s", t, w.text.time(until)), func(s admission.Store) (admission.Claimed, error) {
 			return s.Renew(w.Context(), admission.Seen{}, t, until)
 		})
-	case n < 94:
+	case n < 92:
 		t := w.ticket()
 		ask(w, fmt.Sprintf("release %d", t), func(s admission.Store) (admission.Standing, error) {
 			return s.Release(w.Context(), admission.Seen{}, t)
 		})
+	case n < 94:
+		w.vouch()
+	case n < 95:
+		w.lose()
 	default:
 		w.govern()
 	}
@@ -95,14 +99,17 @@ func (w *walk) sync() {
 	if w.random.IntN(20) == 0 {
 		sync.Since = 0
 	}
+	sync.Seen.Seq = w.since[replica] * uint64(w.random.IntN(2))
 	before := w.last
-	snapshot, ok := ask(w, fmt.Sprintf("sync %s near %s far %s confirmed %v busy %v since %d", replica,
-		spans(members(sync.Near)), spans(members(sync.Far)), sync.Confirmed, sync.Busy, sync.Since),
+	snapshot, ok := ask(w, fmt.Sprintf("sync %s near %s far %s confirmed %v busy %v since %d seen %d", replica,
+		spans(members(sync.Near)), spans(members(sync.Far)), sync.Confirmed, sync.Busy, sync.Since, sync.Seen.Seq),
 		func(s admission.Store) (admission.Snapshot, error) { return s.Sync(w.Context(), sync) })
 	if !ok {
+		w.restore(replica)
 		return
 	}
 	w.last, w.tail, w.since[replica] = snapshot, snapshot.Tail, snapshot.Seq
+	w.learn(replica, snapshot)
 	w.check(before, snapshot)
 }
 

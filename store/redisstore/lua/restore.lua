@@ -94,9 +94,15 @@ local function merge(news)
   except_ended('kept')
   for t, n in string.gmatch(ARGV[15], '(%d+) (%d+)') do
     t, n = tonumber(t), tonumber(n)
-    if t >= m.base and not has('ended', t) and n > tonumber(redis.call('HGET', K.missed, t) or 0) then
+    if t >= m.base and n > tonumber(redis.call('HGET', K.missed, t) or 0) then
       redis.call('HSET', K.missed, t, n)
       redis.call('ZADD', K.missed_by, t, t)
+    end
+  end
+  for _, t in ipairs(redis.call('HKEYS', K.missed)) do
+    if has('ended', tonumber(t)) then
+      redis.call('HDEL', K.missed, t)
+      redis.call('ZREM', K.missed_by, t)
     end
   end
   for _, id in ipairs(redis.call('HKEYS', K.slots)) do
