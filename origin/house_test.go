@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
 	"foyer/internal/services"
 	"foyer/origin"
 	"foyer/origin/gateway/simulator"
@@ -109,6 +112,7 @@ func open(t *testing.T, ledger interface {
 			HoldTTL: 5 * time.Minute, ReapEvery: time.Second, ReconcileEvery: time.Second,
 			Payment:        origin.PaymentSettings{Timeout: 10 * time.Second, Settle: 10 * time.Minute},
 			BuyerKey:       []byte("0123456789abcdef0123456789abcdef"),
+			Logger:         zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)),
 			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		},
 	}

@@ -39,15 +39,15 @@ type begun struct {
 	refusal Refusal // keyReused or requestInProgress
 }
 
-// begin claims the key, or waits for the answer of who has it.
+// begin claims the key, or waits for the answer of who has it. A claim that is on its way to the ledger is not given up
+// when the client hangs up or patience ends: it would be nobody's until it lapses.
 func (i *idempotency) begin(ctx context.Context, key Key, fingerprint string) (begun, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var patient *time.Timer
 	for pause := firstLook; ; pause = min(2*pause, longLook) {
-		state, err := i.ledger.ClaimKey(ctx, key, fingerprint, claimLasts)
+		state, err := i.claim(ctx, key, fingerprint)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return begun{refusal: requestInProgress}, nil
 		case err != nil:
 			return begun{}, fmt.Errorf("claim key: %w", err)
 		case state.Mismatch:
@@ -58,10 +58,20 @@ func (i *idempotency) begin(ctx context.Context, key Key, fingerprint string) (b
 			i.start(key)
 			return begun{fence: state.Fence}, nil
 		}
-		if !i.wait(ctx, key, pause) {
+		if patient == nil {
+			patient = time.AfterFunc(patience, cancel)
+			defer patient.Stop()
+		}
+		if !i.wait(waiting, key, pause) {
 			return begun{refusal: requestInProgress}, nil
 		}
 	}
+}
+
+func (i *idempotency) claim(ctx context.Context, key Key, fingerprint string) (KeyState, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
+	defer cancel()
+	return i.ledger.ClaimKey(ctx, key, fingerprint, claimLasts)
 }
 
 // end keeps a determined answer, and gives the claim up for any other.

@@ -32,16 +32,16 @@ func (s *Shop) pay(w http.ResponseWriter, r *http.Request) {
 	hold := r.PathValue("hold")
 	key := Key{Buyer: caller.Buyer, Route: "pay", Key: text}
 	s.once(w, r, key, fingerprint("pay", hold, method), func() (outcome, bool) {
-		found, ok, err := s.find(r.Context(), hold, caller.Buyer)
-		switch {
-		case err != nil:
-			return s.broke("read hold", err), true
-		case !ok:
-			return problem(NoSuchHold, nil), true
-		case found.State == HoldPending:
-			return problem(requestInProgress, map[string]any{"hold": hold, "detail": "the hold is still being made"}), true
-		case found.State == HoldActive && !caller.hasSlot(w, r):
-			return outcome{}, false
+		if caller.Gated && !caller.Slot {
+			found, ok, err := s.find(r.Context(), hold, caller.Buyer)
+			switch {
+			case err != nil:
+				return s.broke("read hold", err), true
+			case !ok:
+				return problem(NoSuchHold, nil), true
+			case found.State == HoldActive && !caller.hasSlot(w, r):
+				return outcome{}, false
+			}
 		}
 		return s.charge(r.Context(), key, hold, method), true
 	})
@@ -75,6 +75,10 @@ func (s *Shop) charge(ctx context.Context, key Key, hold, method string) outcome
 		return o
 	case AlreadyPaid:
 		members["order"] = verdict.order.ID
+	case NoSuchHold:
+		if _, pending, err := s.settings.Strategy.Pending(ctx, hold); err == nil && pending {
+			return problem(requestInProgress, map[string]any{"hold": hold, "detail": "the hold is still being made"})
+		}
 	}
 	if verdict.reason != "" {
 		members["detail"] = verdict.reason

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"foyer/origin"
 )
 
@@ -227,31 +229,32 @@ func (a *absent) Cancel(ctx context.Context, key, id string) (origin.Intent, err
 	return a.Gateway.Cancel(ctx, key, id)
 }
 
-// F8
+// F8: while one payment is at its bank, a hundred others begin and end.
 func TestPay_ASlowPaymentKeepsNobodyWaiting(t *testing.T) {
 	overLedgers(t, func(h *house) {
 		slow := h.hold("slow", 1)
-		var slowest sync.WaitGroup
-		var done atomic.Bool
-		slowest.Go(func() {
-			h.expect(h.pay("slow", slow, "k", "pm_card_slow"), http.StatusCreated, "")
-			done.Store(true)
-		})
-		eventually(h.T, func() bool { return h.state("slow", slow) == "paying" })
-		var others sync.WaitGroup
+		doomed, reached, bury := h.doomed("slow", slow, "k", "before confirm")
+		eventually(h.T, reached.Load)
+		var others errgroup.Group
+		others.SetLimit(20)
 		for i := range 100 {
-			others.Go(func() {
+			others.Go(func() error {
 				buyer := fmt.Sprintf("buyer %d", i)
 				h.expect(h.pay(buyer, h.hold(buyer, 1), "k", "pm_card_visa"), http.StatusCreated, "")
+				return nil
 			})
 		}
-		others.Wait()
-		if done.Load() {
-			h.Error("a hundred others took longer than the slow one")
+		_ = others.Wait()
+		if got := h.state("slow", slow); got != "paying" {
+			h.Errorf("the slow one is %s", got)
 		}
-		slowest.Wait()
+		bury()
+		doomed.Wait()
+		if got := h.state("slow", slow); got != "sold" {
+			h.Errorf("in the end the slow one is %s", got)
+		}
 		h.balanced()
-	}, capacity(101))
+	}, capacity(101), withoutLoops)
 }
 
 // A client that hangs up does not leave the payment half done.
