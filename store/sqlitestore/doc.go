@@ -2,8 +2,8 @@
 //
 // # Guarantees
 //
-// Each method is one transaction. What may not happen is forbidden by the same named constraints as in pgstore; see
-// migrations/. A file is in WAL mode with synchronous FULL: what was answered survives a power cut.
+// Each method is one transaction. What may not happen is forbidden by the same named constraints as in pgstore, and by
+// foreign keys to events, which cost nothing here; see migrations/. A file is in WAL mode with synchronous FULL: what was answered survives a power cut.
 //
 // # Locks
 //

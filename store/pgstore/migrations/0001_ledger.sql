@@ -22,6 +22,9 @@ create table events (
     constraint events_limit_positive check (max_per_buyer > 0)
 ) with (fillfactor = 20);
 
+-- Neither buyers nor holds have a foreign key to events: each is written under the lock of its event's row, no event is
+-- ever deleted, and checking row by row took 8 of the 21 microseconds of a hold.
+
 -- units is held and sold together. The limit is the event's when the buyer last took some, so that a lower one does not
 -- forbid giving back.
 create table buyers (
@@ -30,7 +33,6 @@ create table buyers (
     units     bigint not null,
     max_units bigint not null,
     constraint buyers_pkey primary key (event, buyer),
-    constraint buyers_event_fkey foreign key (event) references events (id),
     constraint buyers_within_limit check (units <= max_units),
     constraint buyers_units_not_negative check (units >= 0)
 ) with (fillfactor = 80);
@@ -48,7 +50,6 @@ create table holds (
     expires_at timestamptz not null,
     ended_at   timestamptz,
     constraint holds_pkey primary key (id),
-    constraint holds_event_fkey foreign key (event) references events (id),
     constraint holds_quantity_positive check (quantity > 0),
     constraint holds_amount_not_negative check (amount >= 0),
     constraint holds_state_known check (state in ('pending', 'active', 'paying', 'sold', 'refused', 'released', 'expired')),
