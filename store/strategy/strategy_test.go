@@ -104,13 +104,13 @@ func shelf(t *testing.T, name string, ledger storetest.LedgerStore, settings str
 	return storetest.Shelf{Strategy: s, Ledger: ledger}
 }
 
-func redisClient(t *testing.T) (*redis.Client, string) {
+func redisClient(t testing.TB) (*redis.Client, string) {
 	t.Helper()
 	url, prefix := services.Redis(t)
 	return connectRedis(t, url), prefix
 }
 
-func connectRedis(t *testing.T, url string) *redis.Client {
+func connectRedis(t testing.TB, url string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(url)
 	if err != nil {
