@@ -27,7 +27,7 @@ func (x *exchange) refuse(w http.ResponseWriter, k kind, detail string) {
 func (x *exchange) wait(w http.ResponseWriter) {
 	k := kindOf(x.verdict)
 	p := plea{kind: k, poll: x.verdict.Status.PollAfter}
-	if x.verdict.Status.State != "" {
+	if x.verdict.Status.State != "" && k != kindNoTicket { // whoever has no place is told of none
 		queue := newStatus(x.gate.Name, x.verdict.Status)
 		p.queue = &queue
 	}
