@@ -14,6 +14,7 @@ import (
 	"foyer/store/pgstore"
 	"foyer/store/redisstore"
 	"foyer/store/sqlitestore"
+	"foyer/store/statefile"
 	"foyer/store/strategy"
 )
 
@@ -43,10 +44,11 @@ type Stores struct {
 	settings Settings
 	redis    redis.UniversalClient // nil: the line is in this process
 	ledger   ledger                // nil without a shop
+	state    *state                // nil where none is kept
 }
 
-// Open opens the ledger, if there is to be one, and brings its schema up to date. Redis is not reached for yet: a
-// waiting room starts without it, and says so.
+// Open opens the state file and the ledger, if there are to be any, and brings the ledger's schema up to date. Redis is
+// not reached for yet: a waiting room starts without it, and says so.
 func Open(ctx context.Context, settings Settings) (*Stores, error) {
 	if settings.Prefix == "" {
 		settings.Prefix = DefaultPrefix
@@ -62,10 +64,22 @@ func Open(ctx context.Context, settings Settings) (*Stores, error) {
 		}
 		s.redis = client
 	}
-	if err := s.openLedger(ctx); err != nil {
+	if err := errors.Join(s.openState(), s.openLedger(ctx)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+func (s *Stores) openState() error {
+	if s.settings.StateFile == "" {
+		return nil
+	}
+	file, err := statefile.Open(s.settings.StateFile)
+	if err != nil {
+		return fmt.Errorf("%w; each process needs a store.state_file of its own, or none", err)
+	}
+	s.state = newState(file)
+	return nil
 }
 
 func (s *Stores) openLedger(ctx context.Context) error {
@@ -88,12 +102,34 @@ func (s *Stores) openLedger(ctx context.Context) error {
 	return nil
 }
 
-// Line is the store of one gate's line. Each gate asks for it once.
-func (s *Stores) Line(gate string) (admission.Store, error) {
+// Line is the store of one gate's line, and what keeps a replica's view of it beyond the life of the process: nil where
+// nothing does, or where the store does so itself. Each gate asks for it once, before Run.
+func (s *Stores) Line(gate string) (admission.Store, admission.Keeper) {
 	if s.redis != nil {
-		return redisstore.New(redisstore.Settings{Client: s.redis, Prefix: s.settings.Prefix, Gate: gate}), nil
+		line := redisstore.New(redisstore.Settings{Client: s.redis, Prefix: s.settings.Prefix, Gate: gate})
+		if s.state == nil {
+			return line, nil
+		}
+		return line, s.state.keeper(gate)
 	}
-	return memstore.New(memstore.Settings{Gate: gate}), nil
+	settings := memstore.Settings{Gate: gate}
+	if s.state == nil {
+		return memstore.New(settings), nil
+	}
+	settings.Saved, settings.Clean = s.state.file.Image(gate), s.state.file.Clean()
+	line := memstore.New(settings)
+	s.state.add(gate, line.Image)
+	return line, nil
+}
+
+// Run keeps the state file until ctx ends, and then saves it for the last time. Nothing may happen to the lines after
+// that.
+func (s *Stores) Run(ctx context.Context) error {
+	if s.state == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return s.state.run(ctx, s.settings.Logger)
 }
 
 // Ledger is the shop's database; nil without a shop.
@@ -128,6 +164,9 @@ func (s *Stores) Close() (err error) {
 	}
 	if s.redis != nil {
 		err = errors.Join(err, s.redis.Close())
+	}
+	if s.state != nil {
+		err = errors.Join(err, s.state.file.Close())
 	}
 	return err
 }

@@ -77,10 +77,14 @@ func (a *app) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// Run serves until ctx ends, then drains: the edge lets its requests finish while the rooms and the shop go on, and they
-// end after it. It closes all that newApp has opened.
+// Run serves until ctx ends, then drains: the edge lets its requests finish while the rooms and the shop go on, then
+// they end, and then the state is saved for the last time. It closes all that newApp has opened.
 func (a *app) Run(ctx context.Context) error {
 	defer a.close()
+	keeping, kept := context.WithCancel(context.WithoutCancel(ctx))
+	defer kept()
+	stores, keeping := errgroup.WithContext(keeping)
+	stores.Go(func() error { return a.stores.Run(keeping) })
 	working, done := context.WithCancel(context.WithoutCancel(ctx))
 	defer done()
 	workers, working := errgroup.WithContext(working)
@@ -91,7 +95,9 @@ func (a *app) Run(ctx context.Context) error {
 	a.logger.Info("listening", zap.String("edge", a.Edge), zap.String("admin", a.Admin))
 	err := a.edge.Serve(serving, a.edgeListener)
 	done()
-	return errors.Join(err, workers.Wait())
+	err = errors.Join(err, workers.Wait())
+	kept() // the rooms have said their last
+	return errors.Join(err, stores.Wait())
 }
 
 // work starts what goes on as long as anybody is served, and a little longer.

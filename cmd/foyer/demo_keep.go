@@ -22,6 +22,7 @@ func keepShop(ctx context.Context, folder string, people io.Writer) error {
 	cfg := demoConfig(folder)
 	cfg.Gates[0].Session.Idle, cfg.Gates[0].Session.Max = time.Minute, 10*time.Minute
 	cfg.Gates[0].Session.Claim = 10 * time.Second
+	cfg.Store.StateFile = "" // the line of the sale is over
 	cfg.Origin.HoldTTL = 2 * time.Minute
 	cfg.Origin.Events[0].Capacity += 1000
 	sale, err := newSale(ctx, cfg, people)

@@ -30,9 +30,7 @@ func (a *app) buildFront(ctx context.Context, cfg *config.Config, keys []admissi
 	if err != nil {
 		return err
 	}
-	if a.rooms, err = newRooms(cfg, a.stores, ring, metrics, observed, a.logger); err != nil {
-		return err
-	}
+	a.rooms = newRooms(cfg, a.stores, ring, metrics, observed, a.logger)
 	gates, err := edgeGates(cfg, a.rooms, shop)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -19,13 +18,10 @@ type room struct {
 }
 
 // newRooms makes a room for every gate, in the order of the file.
-func newRooms(cfg *config.Config, stores *store.Stores, keys *admission.Keyring, gates *proxy.Metrics, observed *storeMetrics, logger *zap.Logger) ([]room, error) {
+func newRooms(cfg *config.Config, stores *store.Stores, keys *admission.Keyring, gates *proxy.Metrics, observed *storeMetrics, logger *zap.Logger) []room {
 	rooms := make([]room, len(cfg.Gates))
 	for i, gate := range cfg.Gates {
-		line, err := stores.Line(gate.Name)
-		if err != nil {
-			return nil, fmt.Errorf("open the line of gate %s: %w", gate.Name, err)
-		}
+		line, keeper := stores.Line(gate.Name)
 		rooms[i] = room{Gate: gate, Room: admission.NewRoom(admission.RoomSettings{
 			Gate:         gate.Name,
 			Store:        line,
@@ -34,10 +30,11 @@ func newRooms(cfg *config.Config, stores *store.Stores, keys *admission.Keyring,
 			Inflight:     gate.Session.Inflight,
 			OnStoreError: admission.OnStoreError(gate.OnStoreError),
 			Observer:     observer(gate.Name, gates, observed),
+			Keeper:       keeper,
 			Logger:       logger,
 		})}
 	}
-	return rooms, nil
+	return rooms
 }
 
 // rules are a gate's settings in the words of its store.

@@ -42,11 +42,17 @@ func TestMain(m *testing.M) {
 // foyer runs a command to its end and answers with what it printed and its exit code.
 func foyer(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return foyerIn(t, t.TempDir(), args...)
+}
+
+// foyerIn does the same in a folder.
+func foyerIn(t *testing.T, folder string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &errs
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatalf("run foyer %v: %v", args, err)
 	}
@@ -65,7 +71,12 @@ type server struct {
 // serve starts foyer with the configuration given and waits until it is ready. It is stopped with the test.
 func serve(t *testing.T, configuration string) *server {
 	t.Helper()
-	folder := t.TempDir()
+	return serveIn(t, t.TempDir(), configuration)
+}
+
+// serveIn does the same in a folder that may hold the files of an earlier life.
+func serveIn(t *testing.T, folder, configuration string) *server {
+	t.Helper()
 	file := filepath.Join(folder, "foyer.yaml")
 	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
@@ -139,6 +150,15 @@ func (s *server) Stop(t *testing.T) {
 		<-s.ended
 		t.Error("foyer still runs 15 s after SIGTERM")
 	}
+}
+
+// Kill ends foyer with -9.
+func (s *server) Kill(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.ended
 }
 
 // logbook keeps the lines of a log.
