@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"sync"
 )
 
 // watch is the watcher's program: each line names the process to end, an empty one none; at the end of input it ends
@@ -16,6 +17,10 @@ if [ -n "$pid" ]; then
 fi
 rm -rf "$1" 2>/dev/null || { sleep 1; rm -rf "$1"; }
 `
+
+// watching holds the watchers until they are closed. A server that nothing refers to any more, as one that only its URL
+// is known of, would otherwise end when the garbage collector closes the pipe.
+var watching sync.Map // *watcher → struct{}
 
 // watcher ends a server and removes its folder when this process ends, however it ends.
 type watcher struct {
@@ -34,7 +39,9 @@ func startWatcher(dir string, as *account) (*watcher, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start watcher: %w", err)
 	}
-	return &watcher{cmd: cmd, pipe: pipe}, nil
+	w := &watcher{cmd: cmd, pipe: pipe}
+	watching.Store(w, struct{}{})
+	return w, nil
 }
 
 // hold names the process to end.
@@ -45,6 +52,7 @@ func (w *watcher) forget() error { return w.tell("\n") }
 
 // close has the watcher finish and waits for it: afterwards the folder is gone.
 func (w *watcher) close() error {
+	watching.Delete(w)
 	if err := w.pipe.Close(); err != nil {
 		return fmt.Errorf("close watcher's pipe: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +40,23 @@ func TestMain(m *testing.M) {
 	}
 	fmt.Println()
 	select {}
+}
+
+func TestWatcher_KeepsAServerThatNothingRefersTo(t *testing.T) {
+	url := func() string {
+		server, err := StartRedis(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return server.URL()
+	}()
+	for range 3 {
+		runtime.GC()
+	}
+	time.Sleep(500 * time.Millisecond) // a watcher ends its server at once
+	if err := redisClient(t, url).Ping(t.Context()).Err(); err != nil {
+		t.Errorf("the server has ended with the last reference to it: %v", err)
+	}
 }
 
 func TestWatcher_EndsTheServersOfAKilledProcess(t *testing.T) {
