@@ -78,8 +78,8 @@ type Room struct {
 	meter   meter     // belongs to the goroutine that syncs, as does what follows
 	idle    time.Time // since when a slot is free while somebody waits
 	problem string    // last logged
-	lost    int       // ticks in a row that found the line lost
-	lostAt  time.Time // local: the first of them
+	begun   time.Time // local: when this replica asked for a line to begin
+	lostAt  time.Time // local: since when the line is found to be lost; zero: it is not
 	kept    *Image    // of an earlier life of this replica; nil once there is a view, or none
 }
 

@@ -18,7 +18,7 @@ func (r *Room) tick() {
 	if err := r.sync(); err != nil {
 		r.trouble(err)
 	} else {
-		r.lost = 0
+		r.lostAt = time.Time{}
 		r.vouch()
 		r.settleDebts()
 	}
@@ -50,6 +50,9 @@ func (r *Room) sync() error {
 		r.marks.giveBack(near, far, confirmed)
 		return err
 	}
+	if last == nil && snap.Tail == 0 && r.clock.local().Sub(r.begun) < settle {
+		return nil // a line that nobody has joined may be one that others are about to restore
+	}
 	r.publish(newView(last, snap, r.meter.add(&snap)))
 	return nil
 }
@@ -57,7 +60,7 @@ func (r *Room) sync() error {
 // begin starts the line where this replica has never seen one, and takes the file's settings to the store where they
 // are new.
 func (r *Room) begin() error {
-	if r.link.health() == storeLost && r.lost > 1 {
+	if r.link.health() == storeLost {
 		if err := r.mend(); err != nil {
 			return err
 		}
@@ -88,6 +91,7 @@ func (r *Room) open() error {
 	r.mu.Lock()
 	file := r.file
 	r.mu.Unlock()
+	r.begun = r.clock.local()
 	return r.link.once("begin", func(ctx context.Context, _ Seen) (Standing, error) {
 		return r.link.store.Begin(ctx, rand.Text(), file)
 	})
@@ -168,10 +172,8 @@ func (r *Room) measureIdle(v *view) {
 
 // trouble logs what is wrong with the store, once.
 func (r *Room) trouble(err error) {
-	if errors.Is(err, ErrLost) {
-		if r.lost++; r.lost == 1 {
-			r.lostAt = r.clock.local()
-		}
+	if errors.Is(err, ErrLost) && r.lostAt.IsZero() {
+		r.lostAt = r.clock.local()
 	}
 	if text := err.Error(); text != r.problem {
 		r.problem = text

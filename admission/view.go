@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"time"
@@ -49,19 +50,19 @@ func union(a, b Bitmap) Bitmap {
 	if len(a.Bits) < len(b.Bits) {
 		a, b = b, a
 	}
-	added := false
-	for i, octet := range b.Bits {
-		if octet&^a.Bits[i] != 0 {
-			added = true
-			break
+	cloned := false
+	for i := 0; i < len(b.Bits); i++ {
+		if i+8 <= len(b.Bits) && binary.NativeEndian.Uint64(b.Bits[i:]) == 0 {
+			i += 7 // mostly few tickets are added to many
+			continue
 		}
-	}
-	if !added {
-		return a
-	}
-	a = a.Clone()
-	for i, octet := range b.Bits {
-		a.Bits[i] |= octet
+		if b.Bits[i]&^a.Bits[i] == 0 {
+			continue
+		}
+		if !cloned {
+			a, cloned = a.Clone(), true
+		}
+		a.Bits[i] |= b.Bits[i]
 	}
 	return a
 }
