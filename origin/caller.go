@@ -70,10 +70,18 @@ func (b buyers) identify(r *http.Request) Caller {
 	return caller
 }
 
-// admit identifies the caller, and makes an unknown one who needs no slot, or has one, known by a cookie.
+// admit identifies the caller, and makes an unknown one who needs no slot, or has one, known.
 func (b buyers) admit(w http.ResponseWriter, r *http.Request) Caller {
 	caller := b.identify(r)
-	if caller.Buyer != "" || caller.Gated && !caller.Slot {
+	if caller.Gated && !caller.Slot {
+		return caller
+	}
+	return b.known(w, r, caller)
+}
+
+// known gives a caller without a name one of its own, kept in a cookie.
+func (b buyers) known(w http.ResponseWriter, r *http.Request, caller Caller) Caller {
+	if caller.Buyer != "" {
 		return caller
 	}
 	caller.Buyer = "b_" + strings.ToLower(rand.Text())

@@ -57,6 +57,7 @@ func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
 	}
 	if !given || caller.Buyer == "" {
 		if caller.hasSlot(w, r) {
+			request.Buyer = s.buyers.known(w, r, caller).Buyer // also of one whom the gate has only now let in
 			send(w, s.hold(r.Context(), request))
 		}
 		return
