@@ -11,6 +11,7 @@ import (
 
 	"foyer/config"
 	"foyer/loadtest"
+	"foyer/proxy"
 )
 
 // The crowd with and without a gate.
@@ -34,7 +35,7 @@ type admissionResult struct {
 func (b *benchRun) admission(ctx context.Context, gate int) (result admissionResult, err error) {
 	cfg := b.gateConfig(gate)
 	event := cfg.Origin.Events[0].ID
-	meter := &loadtest.Meter{Who: func(r *http.Request) string { return r.Header.Get(benchPerson) }}
+	meter := &loadtest.Meter{Who: benchInside}
 	app, err := newApp(ctx, cfg, zap.NewNop(), fitting{wrapShop: meter.Wrap, prefix: b.prefix})
 	if err != nil {
 		return result, err
@@ -68,6 +69,15 @@ func (b *benchRun) admission(ctx context.Context, gate int) (result admissionRes
 	return admissionResult{
 		Gate: gate, Arrivals: tally.Arrived(), Peak: meter.Peak(), Sold: sold, Oversold: max(0, sold-b.settings.tickets),
 	}, err
+}
+
+// benchInside names the person behind a request that was let in. Who reads a receipt after the slot was given back is not
+// inside: that needs no slot.
+func benchInside(r *http.Request) string {
+	if visit, ok := proxy.VisitFrom(r.Context()); !ok || !visit.Admitted {
+		return ""
+	}
+	return r.Header.Get(benchPerson)
 }
 
 // gateConfig is a foyer on the bench's servers; gate 0 lets everyone through.
