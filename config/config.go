@@ -8,11 +8,12 @@ import (
 
 // Config is a whole foyer.yaml, defaults filled in.
 //
-// Field tags say how a key is read: yaml is its name, oneof the words it may be, min and max its bounds, bool the
-// words that true and false stand for, and unit what a number counts. [Keys] lists them all.
+// Field tags say how a key is read: yaml is its name, oneof the words it may be, min and max its bounds, bool the words
+// that true and false stand for, unit what a number counts, and change says "restart" where a running foyer cannot take over another value.
+// [Settings] lists them all.
 type Config struct {
 	Server    Server              `yaml:"server"`
-	Store     Store               `yaml:"store"`
+	Store     Store               `yaml:"store" change:"restart"`
 	Tokens    Tokens              `yaml:"tokens"`
 	Gates     []Gate              `yaml:"gates"`
 	Upstreams map[string]Upstream `yaml:"upstreams"` // by the URL a gate names; see Config.Upstream
@@ -21,9 +22,9 @@ type Config struct {
 
 // Server is what foyer listens on and the limits of a connection.
 type Server struct {
-	Listen         string         `yaml:"listen"`      // the edge: what visitors reach
-	Admin          string         `yaml:"admin"`       // health, metrics, dashboard, admin API
-	AdminToken     Secret         `yaml:"admin_token"` // empty: none asked for
+	Listen         string         `yaml:"listen" change:"restart"` // the edge: what visitors reach
+	Admin          string         `yaml:"admin" change:"restart"`  // health, metrics, dashboard, admin API
+	AdminToken     Secret         `yaml:"admin_token"`             // empty: none asked for
 	TLS            TLS            `yaml:"tls"`
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"` // whose X-Forwarded-For and X-Forwarded-Proto count
 	Limits         Limits         `yaml:"limits"`
@@ -39,25 +40,25 @@ type TLS struct {
 
 // Limits bound what one client can take.
 type Limits struct {
-	HeaderBytes     Size `yaml:"header_bytes" min:"1KiB" max:"16MiB"`
+	HeaderBytes     Size `yaml:"header_bytes" min:"1KiB" max:"16MiB" change:"restart"`
 	BodyBytes       Size `yaml:"body_bytes" min:"1B"`
-	Connections     int  `yaml:"connections" min:"1"`
+	Connections     int  `yaml:"connections" min:"1" change:"restart"`
 	JoinsPerAddress int  `yaml:"joins_per_address" min:"0" unit:"a minute"` // per /24 or /64; 0: off
 }
 
 // Timeouts bound how long one request may take.
 type Timeouts struct {
-	ReadHeader time.Duration `yaml:"read_header" min:"1ms"`
+	ReadHeader time.Duration `yaml:"read_header" min:"1ms" change:"restart"`
 	Read       time.Duration `yaml:"read" min:"1ms"`
-	Write      time.Duration `yaml:"write" min:"1ms"`
-	Idle       time.Duration `yaml:"idle" min:"1ms"`
-	Drain      time.Duration `yaml:"drain" min:"0s"` // how long a shutdown waits for requests in flight
+	Write      time.Duration `yaml:"write" min:"1ms" change:"restart"`
+	Idle       time.Duration `yaml:"idle" min:"1ms" change:"restart"`
+	Drain      time.Duration `yaml:"drain" min:"0s" change:"restart"` // how long a shutdown waits for requests in flight
 }
 
 // Log says what is logged and how.
 type Log struct {
 	Level  string `yaml:"level" oneof:"debug|info|warn|error"`
-	Format string `yaml:"format" oneof:"json|console"`
+	Format string `yaml:"format" oneof:"json|console" change:"restart"`
 }
 
 // Store names where the line, the leases and the ledger live.

@@ -40,6 +40,26 @@ func TestDocumentation_TableEqualsTheCode(t *testing.T) {
 	}
 }
 
+// TestDocumentation_ListsWhatNeedsARestart compares the list of fixed keys with the tags, sections for all that is in them.
+func TestDocumentation_ListsWhatNeedsARestart(t *testing.T) {
+	text, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "These keys are fixed while foyer runs")
+	list, _, _ = strings.Cut(list, "; and whether")
+	named := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1)
+	for _, setting := range Settings() {
+		listed := false
+		for _, m := range named {
+			listed = listed || setting.Path == m[1] || strings.HasPrefix(setting.Path, m[1]+".")
+		}
+		if listed != setting.Restart {
+			t.Errorf("%s: listed %v, needs a restart %v", setting.Path, listed, setting.Restart)
+		}
+	}
+}
+
 // valueCell says in a word what a key may hold.
 func valueCell(s Setting) string {
 	text := string(s.Kind)

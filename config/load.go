@@ -17,19 +17,25 @@ const leastConfig = "write at least one gate: " +
 
 // Load reads a configuration file, variables from the environment, and checks too that the files it names are there.
 // The Config is nil if the Report has problems.
-func Load(path string) (*Config, Report) {
+func Load(path string) (*Config, Report) { return load(path, nil) }
+
+// Reload reads a changed file for a process that runs by another configuration: a key that cannot change while it runs
+// is a problem too. The Config is nil if the Report has problems.
+func Reload(path string, running *Config) (*Config, Report) { return load(path, running) }
+
+func load(path string, running *Config) (*Config, Report) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, Report{Problems: []Problem{{File: path, Message: err.Error(),
 			Mend: "name the configuration with --config; deploy/foyer.yaml is a sample"}}}
 	}
-	return parse(path, data, os.LookupEnv, os.Stat)
+	return reading{name: path, env: os.LookupEnv, stat: os.Stat, running: running}.parse(data)
 }
 
 // Parse reads a configuration from memory; name stands for it in problems, and env looks variables up. It opens no
 // file. The Config is nil if the Report has problems.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, Report) {
-	return parse(name, data, env, nil)
+	return reading{name: name, env: env}.parse(data)
 }
 
 // readFile reads a whole file, but not one that is too long to be a configuration.
@@ -50,9 +56,17 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// parse goes through all the steps; stat is nil where named files are not to be looked for.
-func parse(name string, data []byte, env func(string) (string, bool), stat statFunc) (*Config, Report) {
-	n := newNotes(newSource(name, ""))
+// reading is how a file is read.
+type reading struct {
+	name    string // of the file, in problems
+	env     func(string) (string, bool)
+	stat    statFunc // nil: named files are not looked for
+	running *Config  // nil: nothing runs yet
+}
+
+// parse goes through all the steps.
+func (r reading) parse(data []byte) (*Config, Report) {
+	n := newNotes(newSource(r.name, ""))
 	top := position{1, 1}
 	switch {
 	case len(data) > maxFileSize:
@@ -62,14 +76,17 @@ func parse(name string, data []byte, env func(string) (string, bool), stat statF
 		n.problem(top, "", "the file is not UTF-8 text", "save it as UTF-8")
 		return nil, n.report()
 	}
-	n.source = newSource(name, string(data))
+	n.source = newSource(r.name, string(data))
 	cfg := Default()
 	if body := n.document(n.source.parse(n)); body != nil {
-		d := &decoder{notes: n, env: env, opaque: map[string]bool{}}
+		d := &decoder{notes: n, env: r.env, opaque: map[string]bool{}}
 		d.value("", top, body, reflect.ValueOf(&cfg).Elem(), "")
 		if _, keys := body.(ast.MapNode); keys {
-			v := &validator{notes: n, cfg: &cfg, stat: stat}
+			v := &validator{notes: n, cfg: &cfg, stat: r.stat}
 			v.validate()
+			if r.running != nil {
+				v.fixed(r.running)
+			}
 		}
 	}
 	report := n.report()

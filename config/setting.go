@@ -37,6 +37,7 @@ type Setting struct {
 	OneOf    []string
 	Min, Max string
 	Unit     string // what a number counts
+	Restart  bool   // a running foyer refuses a file with another value
 }
 
 // Settings lists every key that holds a value, in the order of the file.
@@ -82,7 +83,7 @@ func newValue(t reflect.Type) reflect.Value {
 func appendSettings(all []Setting, path string, section reflect.Value) []Setting {
 	for i := range section.NumField() {
 		field, value := section.Type().Field(i), section.Field(i)
-		name := strings.TrimPrefix(path+"."+field.Tag.Get("yaml"), ".")
+		name, first := strings.TrimPrefix(path+"."+field.Tag.Get("yaml"), "."), len(all)
 		kind, leaf := kinds[field.Type]
 		switch {
 		case leaf:
@@ -95,6 +96,11 @@ func appendSettings(all []Setting, path string, section reflect.Value) []Setting
 			all = appendSettings(all, name, newValue(field.Type.Elem()))
 		default:
 			all = appendSettings(all, name, value)
+		}
+		if field.Tag.Get("change") == "restart" {
+			for i := range all[first:] {
+				all[first+i].Restart = true
+			}
 		}
 	}
 	return all

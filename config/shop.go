@@ -4,11 +4,11 @@ import "time"
 
 // Origin is the embedded shop.
 type Origin struct {
-	Strategy       string        `yaml:"strategy" oneof:"pessimistic|atomic_db|group_commit|atomic_redis"`
-	HoldTTL        time.Duration `yaml:"hold_ttl" min:"1s"`
-	ReapEvery      time.Duration `yaml:"reap_every" min:"10ms"`
-	ReconcileEvery time.Duration `yaml:"reconcile_every" min:"10ms"`
-	Payment        Payment       `yaml:"payment"`
+	Strategy       string        `yaml:"strategy" oneof:"pessimistic|atomic_db|group_commit|atomic_redis" change:"restart"`
+	HoldTTL        time.Duration `yaml:"hold_ttl" min:"1s" change:"restart"`
+	ReapEvery      time.Duration `yaml:"reap_every" min:"10ms" change:"restart"`
+	ReconcileEvery time.Duration `yaml:"reconcile_every" min:"10ms" change:"restart"`
+	Payment        Payment       `yaml:"payment" change:"restart"`
 	Events         []Event       `yaml:"events"`
 }
 
