@@ -12,6 +12,10 @@ import (
 	"foyer/origin"
 )
 
+// Writers implements strategy.Ledger: while one transaction commits, the next sends its first batch and waits for the
+// lock, so a second one hides the round trips; a third would only make the groups smaller.
+func (s *Store) Writers() int { return 2 }
+
 // HoldPessimistic makes a hold the way of the textbook: lock the event's row, read, decide, write, commit, each in a
 // round trip of its own.
 func (s *Store) HoldPessimistic(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error) {

@@ -39,7 +39,7 @@ var _ origin.Strategy = (*atomicRedis)(nil)
 func newAtomicRedis(settings Settings) *atomicRedis {
 	s := &atomicRedis{Settings: settings, counter: counter{redis: settings.Redis, prefix: settings.Prefix}}
 	s.takes = newBatcher(1, settings.Group, s.takeGroup)
-	s.groups = newBatcher(settings.Workers, settings.Group, s.writeGroup)
+	s.groups = newBatcher(settings.Ledger.Writers(), settings.Group, s.writeGroup)
 	return s
 }
 

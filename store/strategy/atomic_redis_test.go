@@ -145,12 +145,13 @@ func TestAtomicRedis_ReconcilingDuringASaleNeverOversells(t *testing.T) {
 	buyers.Wait()
 	stop()
 	wg.Wait()
-	for reconcile(t, s).Pending > 0 {
-	}
-	for i := 0; made.Load() < 200 && i < 400; i++ { // what came back after the last buyer
-		if reply, err := s.Strategy.Hold(t.Context(), ask(fmt.Sprint("late", i))); err == nil && reply.Refusal == origin.NotRefused {
+	for i := 0; made.Load() < 200 && i < 400; i++ { // what comes back after the last buyer is sold too
+		reply, err := s.Strategy.Hold(t.Context(), ask(fmt.Sprint("late", i)))
+		if err == nil && reply.Refusal == origin.NotRefused {
 			made.Add(1)
+			continue
 		}
+		reconcile(t, s)
 	}
 	for reconcile(t, s).Pending > 0 {
 	}
@@ -240,7 +241,7 @@ func TestAtomicRedis_MendsACounterThatIsWrong(t *testing.T) {
 	s, client, prefix := newSale(t, 10, strategy.Settings{})
 	storetest.Rush(t, s.Strategy, "e", 4)
 	for _, wrong := range []int64{3, -5} {
-		if err := client.HIncrBy(t.Context(), prefix+"{e}:counter", "remaining", wrong).Err(); err != nil {
+		if err := client.HIncrBy(t.Context(), prefix+"shop:{e}:counter", "remaining", wrong).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if report := reconcile(t, s); report.DriftBefore != wrong || report.DriftAfter != 0 {
@@ -256,7 +257,7 @@ func TestAtomicRedis_RebuildsACounterOfAnOlderEpoch(t *testing.T) {
 	if _, raised, err := s.Ledger.RaiseEpoch(t.Context(), "e", 1); err != nil || !raised {
 		t.Fatalf("raise: %v %v", raised, err)
 	}
-	if err := client.HSet(t.Context(), prefix+"{e}:counter", "remaining", 99).Err(); err != nil {
+	if err := client.HSet(t.Context(), prefix+"shop:{e}:counter", "remaining", 99).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if report := reconcile(t, s); report.DriftBefore != 93 || report.DriftAfter != 0 {
@@ -292,7 +293,7 @@ func TestAtomicRedis_ForgetsWhatIsSold(t *testing.T) {
 	if report := reconcile(t, s); report.DriftAfter != 0 || report.StrandedReturned != 0 {
 		t.Errorf("report %+v", report)
 	}
-	if n, err := client.HLen(t.Context(), prefix+"{e}:takes").Result(); err != nil || n != 3 {
+	if n, err := client.HLen(t.Context(), prefix+"shop:{e}:takes").Result(); err != nil || n != 3 {
 		t.Errorf("%d takes kept, want 3 (%v)", n, err)
 	}
 }

@@ -33,7 +33,7 @@ func BenchmarkHold(b *testing.B) {
 				}
 				b.Cleanup(func() { ledger.Close() })
 				putBenchEvent(b, ledger, nil)
-				benchHold(b, name, clients, strategy.Settings{Ledger: ledger, Workers: 1})
+				benchHold(b, name, clients, strategy.Settings{Ledger: ledger})
 			})
 		}
 	}

@@ -165,9 +165,10 @@ func (c counter) pending(ctx context.Context, event, id string) (hold origin.Hol
 	}, true, nil
 }
 
-// keys are an event's counter, takes and stream of pending takes, in one hash slot.
+// keys are an event's counter, takes and stream of pending takes, in one hash slot, and apart from the keys of a gate that
+// has the event's name.
 func (c counter) keys(event string) []string {
-	slot := c.prefix + "{" + event + "}:"
+	slot := c.prefix + "shop:{" + event + "}:"
 	return []string{slot + "counter", slot + "takes", slot + "pending"}
 }
 

@@ -29,9 +29,6 @@ type Settings struct {
 	Ledger Ledger
 	Logger *zap.Logger // nil: none
 
-	// Workers is how many transactions of groups run at once for one event, 0: 2. While one commits the next waits for its
-	// lock, so a second one hides the round trips. A ledger with one writer needs 1.
-	Workers int
 	// Group is the most members of a group, 0: 2000.
 	Group int
 
@@ -55,9 +52,6 @@ type Settings struct {
 func New(name string, settings Settings) (origin.Strategy, error) {
 	if settings.Logger == nil {
 		settings.Logger = zap.NewNop()
-	}
-	if settings.Workers == 0 {
-		settings.Workers = 2
 	}
 	if settings.Group == 0 {
 		settings.Group = 2000

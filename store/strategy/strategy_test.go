@@ -40,7 +40,7 @@ func TestStrategies_KeepTheirContractOnSQLite(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			storetest.Strategy(t, func(t *testing.T) storetest.Shelf {
-				return shelf(t, name, onSQLite(t), strategy.Settings{Workers: 1})
+				return shelf(t, name, onSQLite(t), strategy.Settings{})
 			})
 		})
 	}

@@ -1,4 +1,5 @@
--- build: makes an event's counter from the ledger, unless there is one of the same epoch or a later one.
+#!lua flags=allow-oom
+-- Makes an event's counter from the ledger, unless there is one of the same epoch or a later one.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
 -- KEYS[2] takes (hash), forgotten: the ledger counts what they have become
 -- KEYS[3] pending takes (stream), forgotten too

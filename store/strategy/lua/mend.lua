@@ -1,4 +1,5 @@
--- mend: adds to an event's counter, but only if nothing was taken, acknowledged or given back since it was read.
+#!lua flags=allow-oom
+-- Adds to an event's counter, but only if nothing was taken, acknowledged or given back since it was read.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
 -- ARGV[1] epoch as it was read
 -- ARGV[2] seq as it was read

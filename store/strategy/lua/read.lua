@@ -1,4 +1,5 @@
--- read: reads an event's counter with its pending takes, as of one moment.
+#!lua flags=no-writes,allow-oom
+-- Reads an event's counter with its pending takes, as of one moment.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
 -- KEYS[2] takes (hash)
 -- KEYS[3] pending takes (stream: hold, buyer, units, ttl)

@@ -1,4 +1,5 @@
--- resolve: says what has become of takes. Each is done once: a hold without a take is passed over.
+#!lua flags=allow-oom
+-- Says what has become of takes. Each is done once: a hold without a take is passed over.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
 -- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
 -- KEYS[3] pending takes (stream)

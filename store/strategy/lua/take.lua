@@ -1,5 +1,6 @@
--- take: takes units from an event's counter for a group of holds, and records each as pending in the same step. A hold
--- that has a take already takes nothing again.
+#!lua
+-- Takes units from an event's counter for a group of holds, and records each as pending in the same step. A hold
+-- that has a take already takes nothing again. A full Redis refuses this script as a whole, and no other.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
 -- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
 -- KEYS[3] pending takes (stream: hold, buyer, units, ttl in milliseconds)
