@@ -12,6 +12,10 @@ import (
 // answer that comes later is no answer.
 const tolerance = 250 * time.Millisecond
 
+// late is the longest that a call whose answer is still read may have been under way: a clock that is off by less may
+// not have been set.
+const late = time.Second
+
 // perOffer is the price of an offer in the units of the allowance, which grows by AdmitRate units a millisecond.
 const perOffer = 60_000
 
@@ -63,11 +67,11 @@ func (l *line) known(seen admission.Seen, now int64) error {
 	case l.seq < seen.Seq:
 		return fmt.Errorf("%w: at step %d, after step %d was seen", admission.ErrLost, l.seq, seen.Seq)
 	}
-	return l.clockOff(seen, now)
+	return l.clockOff(seen, now, tolerance)
 }
 
-// clockOff is the error of a clock that does not show what the caller expects.
-func (l *line) clockOff(seen admission.Seen, now int64) error {
+// clockOff is the error of a clock that does not show what the caller expects, give or take.
+func (l *line) clockOff(seen admission.Seen, now int64, tolerance time.Duration) error {
 	if seen.Now.IsZero() {
 		return nil
 	}

@@ -28,7 +28,7 @@ func restored(run string, image admission.Image, now int64) *line {
 
 // restore takes over what an image knows and the line does not.
 func (l *line) restore(image admission.Image, now int64) {
-	clock := l.clockOff(image.Seen, now) != nil
+	clock := l.clockOff(image.Seen, now, late) != nil
 	news := image.Seq > l.seq
 	known := millis(image.AsOf) > l.born && !news || image.Seq <= l.found
 	if clock || image.Round != "" && news && millis(image.AsOf) > l.born {

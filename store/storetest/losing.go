@@ -44,8 +44,11 @@ func (w *walk) lose() {
 // restore puts in what a replica knows; a line that nobody knows begins anew.
 func (w *walk) restore(replica string) {
 	image := admission.Image{Replica: replica}
+	image.Now = []time.Time{{}, {}, w.last.Now}[w.random.IntN(3)]
 	if known := w.known[replica]; known != nil {
+		expected := image.Now
 		image = *known
+		image.Now = expected
 	}
 	_, ok := ask(w, fmt.Sprintf("restore %s from step %d of %s", replica, image.Seq, image.Round),
 		func(s admission.Store) (admission.Standing, error) { return s.Restore(w.Context(), image) })

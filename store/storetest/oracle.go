@@ -80,14 +80,14 @@ func (o *Oracle) standing() admission.Standing {
 }
 
 func (o *Oracle) lost(seen admission.Seen) error {
-	if !o.begun || seen.Run != "" && seen.Run != o.run || seen.Seq > o.seq || o.clockOff(seen) {
+	if !o.begun || seen.Run != "" && seen.Run != o.run || seen.Seq > o.seq || o.clockOff(seen, 250*time.Millisecond) {
 		return admission.ErrLost
 	}
 	return nil
 }
 
-func (o *Oracle) clockOff(seen admission.Seen) bool {
-	return !seen.Now.IsZero() && o.now().Sub(seen.Now).Abs() > max(250*time.Millisecond, o.rules.Leeway)
+func (o *Oracle) clockOff(seen admission.Seen, tolerance time.Duration) bool {
+	return !seen.Now.IsZero() && o.now().Sub(seen.Now).Abs() > max(tolerance, o.rules.Leeway)
 }
 
 func (o *Oracle) visitor(t admission.Ticket) *visitor {

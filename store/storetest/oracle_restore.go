@@ -19,10 +19,11 @@ func (o *Oracle) Restore(_ context.Context, image admission.Image) (admission.St
 	now, before := o.now(), o.born
 	news := image.Round != "" && image.Seq > o.seq
 	known := image.AsOf.After(before) && !news || image.Seq == 0
-	if o.clockOff(image.Seen) || news && image.AsOf.After(before) {
+	off := o.clockOff(image.Seen, time.Second)
+	if off || news && image.AsOf.After(before) {
 		o.born = now
 	}
-	o.passed = o.passed || o.clockOff(image.Seen) || news
+	o.passed = o.passed || off || news
 	if image.Round != "" && !known {
 		if image.Round != o.round && news {
 			o.replace(image)

@@ -66,6 +66,25 @@ var restores = map[string]func(*gate){
 			g.wantTickets("waiting", members(snapshot.Waiting), 3)
 		}
 	},
+	"Restore_AClockThatWasSetPutsOffSlots": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Mode = admission.ModePaused })
+		g.join(1)
+		image := g.image(g.sync(1))
+		mode := admission.ModeOn
+		_, err := g.Store.Change(g.Context(), admission.Seen{}, admission.Change{Mode: &mode})
+		must(g, 0, err)
+		image.Now = g.now().Add(-500 * time.Millisecond) // no more than a call that was late
+		g.restore(image)
+		if snapshot := g.sync(); !snapshot.Gives.IsZero() {
+			g.Fatalf("snapshot %+v", snapshot)
+		}
+		image = g.image(g.sync(1))
+		image.Now = g.now().Add(-time.Minute)
+		standing := g.restore(image)
+		if snapshot := g.sync(); !snapshot.Gives.Equal(standing.Now.Add(2500 * time.Millisecond)) {
+			g.Fatalf("snapshot %+v", snapshot)
+		}
+	},
 	"Restore_OfNothingIsLost": func(g *gate) {
 		_, err := g.Store.Restore(g.Context(), admission.Image{Replica: "r1"})
 		g.wantLost(err)

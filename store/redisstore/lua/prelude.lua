@@ -68,9 +68,9 @@ do
   if type(info) == 'string' then run = string.match(info, 'run_id:(%w+)') or run end
 end
 
--- clock_off is whether the clock does not show what the caller expects.
-local function clock_off()
-  return arg(3) > 0 and math.abs(now - arg(3)) > math.max(TOLERANCE, m.leeway)
+-- clock_off is whether the clock does not show what the caller expects, give or take.
+local function clock_off(tolerance)
+  return arg(3) > 0 and math.abs(now - arg(3)) > math.max(tolerance, m.leeway)
 end
 
 -- lost says why this is not the line that the caller knows, or nil.
@@ -80,7 +80,7 @@ local function lost()
   if m.run ~= run then return 'the server has started anew' end
   if ARGV[1] ~= '' and ARGV[1] ~= run then return 'another incarnation' end
   if m.seq < seen_seq then return 'at step ' .. m.seq .. ', after step ' .. seen_seq .. ' was seen' end
-  if clock_off() then return 'its clock is off by ' .. (now - seen_now) .. ' ms' end
+  if clock_off(TOLERANCE) then return 'its clock is off by ' .. (now - seen_now) .. ' ms' end
   return nil
 end
 

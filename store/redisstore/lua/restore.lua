@@ -9,7 +9,8 @@
 -- ones, in the order of RULES.
 -- Returns a standing.
 
-local RESTORE_WAIT, HOLD_MARGIN, REPLICA_KEPT = 3000, 60000, 60000
+-- LATE is the longest that a call whose answer is still read may have been under way. Less is no clock that was set.
+local RESTORE_WAIT, HOLD_MARGIN, REPLICA_KEPT, LATE = 3000, 60000, 60000, 1000
 local seen_seq, as_of, tail, spare, base, waiting_base = arg(2), arg(5), arg(7), arg(8), arg(9), arg(10)
 local ended_base, admitted = arg(13), arg(16)
 local replica, round = ARGV[4], ARGV[6]
@@ -141,7 +142,7 @@ for id in string.gmatch(m.awaited, '%S+') do
 end
 put('awaited', awaited)
 
-local off = clock_off()
+local off = clock_off(LATE)
 local news = round ~= '' and seen_seq > m.seq
 local known = as_of > m.born_at and not news or seen_seq <= m.found
 if off or news and as_of > m.born_at then put('born_at', now) end
