@@ -89,6 +89,7 @@ func (l *line) merge(image admission.Image, news bool, now int64) {
 	}
 	l.tail = max(l.tail, image.Tail+admission.Ticket(image.Spare))
 	l.admitted = max(l.admitted, image.Admitted)
+	l.cut(image.Base)
 	or(&l.ended, within(image.Ended, l.base, l.tail))
 	or(&l.far.this, within(image.Waiting, l.base, l.tail))
 	without(&l.far.this, l.ended)

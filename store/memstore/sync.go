@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -20,7 +21,7 @@ const (
 func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
 	l.stand(now)
 	or(&l.near.this, within(sync.Near, l.base, l.tail))
-	or(&l.far.this, within(sync.Far, l.base, l.tail))
+	l.hearFar(within(sync.Far, l.base, l.tail))
 	l.turn(now)
 	l.prolong(sync, now)
 	l.sweep(now)
@@ -42,6 +43,13 @@ func (l *line) stand(now int64) {
 		l.kept.turned += passed
 	}
 	l.synced = now
+}
+
+// hearFar notes who was told the far interval. They are near no longer: an offer must last until they can hear of it.
+func (l *line) hearFar(polled admission.Bitmap) {
+	or(&l.far.this, polled)
+	without(&l.near.this, polled)
+	without(&l.near.last, polled)
 }
 
 // turn lets the windows go on; who falls silent is kept.
@@ -160,25 +168,29 @@ func (l *line) rebase(now int64) {
 	}
 	l.rebased = now
 	lowest := l.tail + 1
-	all := []*admission.Bitmap{
-		&l.near.this, &l.near.last, &l.far.this, &l.far.last, &l.kept.this, &l.kept.last, &l.held, &l.ended,
-	}
-	for _, b := range all[:7] {
+	for _, b := range l.bitmaps()[1:] {
 		if t, ok := b.Next(0); ok {
 			lowest = min(lowest, t)
 		}
 	}
-	base := lowest / 64 * 64
+	l.cut(lowest / 64 * 64)
+}
+
+// cut counts everything from a higher base.
+func (l *line) cut(base admission.Ticket) {
 	if base <= l.base {
 		return
 	}
 	l.base = base
-	for _, b := range all {
+	for _, b := range l.bitmaps() {
 		*b = b.Rebase(base)
 	}
-	for t := range l.missed {
-		if t < base {
-			delete(l.missed, t)
-		}
+	maps.DeleteFunc(l.missed, func(t admission.Ticket, _ int) bool { return t < base })
+}
+
+// bitmaps are all sets of tickets, first those who have ended.
+func (l *line) bitmaps() []*admission.Bitmap {
+	return []*admission.Bitmap{
+		&l.ended, &l.held, &l.near.this, &l.near.last, &l.far.this, &l.far.last, &l.kept.this, &l.kept.last,
 	}
 }

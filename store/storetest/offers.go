@@ -30,6 +30,14 @@ var offers = map[string]func(*gate){
 		g.wantSlot(snapshot.Slots[0], admission.Offer, snapshot.Now.Add(3*time.Second))
 		g.wantSlot(snapshot.Slots[1], admission.Offer, snapshot.Now.Add(time.Second))
 	},
+	"Sync_WaitsForWhoWasToldTheFarIntervalLast": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Capacity = 1 })
+		g.join(2) // told the near interval
+		g.release(1)
+		g.Advance(200 * time.Millisecond)
+		snapshot := g.syncAs(admission.Sync{Far: set(2)}) // and then the far one
+		g.wantSlot(snapshot.Slots[0], admission.Offer, snapshot.Now.Add(3*time.Second))
+	},
 	"Sync_MissedOfferGoesToTheNextAndComesBack": func(g *gate) {
 		g.begun(func(r *admission.Rules) { r.Capacity = 1 })
 		g.join(3)

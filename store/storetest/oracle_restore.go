@@ -61,6 +61,7 @@ func (o *Oracle) merge(image admission.Image, news bool) {
 	}
 	o.tail = max(o.tail, image.Tail+admission.Ticket(image.Spare))
 	o.admitted = max(o.admitted, image.Admitted)
+	o.moveTo(image.Base)
 	for t := max(o.base, 1); t <= o.tail; t++ {
 		v := o.visitor(t)
 		switch {

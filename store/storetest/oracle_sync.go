@@ -24,7 +24,7 @@ func (o *Oracle) Sync(_ context.Context, sync admission.Sync) (admission.Snapsho
 	}
 	o.synced = now
 	o.hear(sync.Near, func(v *visitor) { v.near = o.near.number })
-	o.hear(sync.Far, func(v *visitor) { v.far = o.far.number })
+	o.hear(sync.Far, func(v *visitor) { v.far, v.near = o.far.number, 0 })
 	o.turn()
 	for _, t := range sync.Confirmed {
 		o.confirm(o.usable(t))
@@ -151,7 +151,11 @@ func (o *Oracle) forget() {
 			lowest = t
 		}
 	}
-	o.base = max(o.base, lowest/64*64)
+	o.moveTo(lowest / 64 * 64)
+}
+
+func (o *Oracle) moveTo(base admission.Ticket) {
+	o.base = max(o.base, base)
 	maps.DeleteFunc(o.visitors, func(t admission.Ticket, _ *visitor) bool { return t < o.base })
 }
 

@@ -66,6 +66,29 @@ var restores = map[string]func(*gate){
 			g.wantTickets("waiting", members(snapshot.Waiting), 3)
 		}
 	},
+	"Restore_WhatOneHasSeenEndStaysEndedWhateverTheOthersKnow": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Keep = time.Second })
+		g.join(200)
+		older := g.image(g.sync())
+		for _, t := range run(1, 199) {
+			g.release(t)
+		}
+		g.pass(3*time.Second, 200)
+		g.replica = "r2" // which is told everything
+		later := g.image(g.sync(200))
+		for _, order := range [][]admission.Image{{older, later}, {later, older}} {
+			g.lost()
+			for _, image := range order {
+				g.restore(image)
+			}
+			snapshot := g.sync()
+			g.wantTickets("waiting", members(snapshot.Waiting))
+			g.wantTickets("slots", holders(snapshot, admission.Offer), 200)
+			if snapshot.Base != 192 {
+				g.Fatalf("base %d", snapshot.Base)
+			}
+		}
+	},
 	"Restore_AClockThatWasSetPutsOffSlots": func(g *gate) {
 		g.begun(func(r *admission.Rules) { r.Mode = admission.ModePaused })
 		g.join(1)

@@ -2,8 +2,18 @@
 --
 -- ARGV: the rules, from where a script says, in the order of RULES. It returns nothing; it defines and does not run.
 
--- take adds the bits that a replica counts from its own base, without what is no ticket.
-local function take(bitmap, from, bits)
+-- except takes bits out of a bitmap. It does not make it longer.
+local function except(bitmap, bits)
+  local length = redis.call('STRLEN', K[bitmap])
+  if length == 0 then return end
+  redis.call('SET', K.t2, string.sub(bits, 1, length))
+  redis.call('BITOP', 'AND', K.t2, K[bitmap], K.t2)
+  redis.call('BITOP', 'XOR', K[bitmap], K[bitmap], K.t2)
+  redis.call('DEL', K.t2)
+end
+
+-- take adds the bits that a replica counts from its own base, without what is no ticket, and takes them out of others.
+local function take(bitmap, from, bits, ...)
   local top = m.tail - m.base
   local shift = (from - m.base) / 8
   if bits == '' or top < 0 or shift * 8 > top then return end
@@ -17,7 +27,21 @@ local function take(bitmap, from, bits)
   redis.call('SET', K.t1, bits)
   if m.base == 0 then clear('t1', 0) end
   redis.call('BITOP', 'OR', K[bitmap], K[bitmap], K.t1)
+  for _, other in ipairs({...}) do except(other, bits) end
   redis.call('DEL', K.t1)
+end
+
+-- cut counts the bitmaps from a higher base, so many bytes of eight tickets on.
+local function cut(bytes)
+  for _, name in ipairs({'near', 'near_last', 'far', 'far_last', 'kept', 'kept_last', 'held', 'ended'}) do
+    local rest = redis.call('GETRANGE', K[name], bytes, -1)
+    if rest == '' then redis.call('DEL', K[name]) else redis.call('SET', K[name], rest) end
+  end
+  put('base', m.base + bytes * 8)
+  for _, t in ipairs(redis.call('ZRANGEBYSCORE', K.missed_by, '-inf', '(' .. m.base, 'LIMIT', 0, 500)) do
+    redis.call('HDEL', K.missed, t)
+    redis.call('ZREM', K.missed_by, t)
+  end
 end
 
 -- who_waits puts who is live, without a slot and not ended into t1.

@@ -76,7 +76,7 @@ local function unite(t, s)
   end
 end
 
--- except takes those who have ended out of a bitmap.
+-- except_ended takes those who have ended out of a bitmap.
 local function except_ended(bitmap)
   redis.call('BITOP', 'AND', K.t1, K[bitmap], K.ended)
   redis.call('BITOP', 'XOR', K[bitmap], K[bitmap], K.t1)
@@ -88,6 +88,7 @@ local function merge(news)
   if news then take_rules() end
   put('tail', math.max(m.tail, tail + spare))
   put('admitted', math.max(m.admitted, admitted))
+  if base > m.base then cut((base - m.base) / 8) end
   take('ended', ended_base, ARGV[14])
   take('far', waiting_base, ARGV[11])
   except_ended('far')

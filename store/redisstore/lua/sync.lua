@@ -103,23 +103,12 @@ local function rebase()
   if now < m.based_at + BASE_EVERY then return end
   put('based_at', now)
   local lowest = m.tail + 1 - m.base
-  local all = {'near', 'near_last', 'far', 'far_last', 'kept', 'kept_last', 'held'}
-  for _, name in ipairs(all) do
+  for _, name in ipairs({'near', 'near_last', 'far', 'far_last', 'kept', 'kept_last', 'held'}) do
     local bit = redis.call('BITPOS', K[name], 1)
     if bit >= 0 then lowest = math.min(lowest, bit) end
   end
   local bytes = math.floor(lowest / 64) * 8
-  if bytes == 0 then return end
-  all[#all + 1] = 'ended'
-  for _, name in ipairs(all) do
-    local rest = redis.call('GETRANGE', K[name], bytes, -1)
-    if rest == '' then redis.call('DEL', K[name]) else redis.call('SET', K[name], rest) end
-  end
-  put('base', m.base + bytes * 8)
-  for _, t in ipairs(redis.call('ZRANGEBYSCORE', K.missed_by, '-inf', '(' .. m.base, 'LIMIT', 0, PER_SYNC)) do
-    redis.call('HDEL', K.missed, t)
-    redis.call('ZREM', K.missed_by, t)
-  end
+  if bytes > 0 then cut(bytes) end
 end
 
 -- heard notes this replica's Sync and returns those of the last minute.
@@ -157,7 +146,7 @@ end
 
 stand()
 take('near', near_base, ARGV[6])
-take('far', far_base, ARGV[8])
+take('far', far_base, ARGV[8], 'near', 'near_last') -- an offer must last until they can hear of it
 turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)
 turn('far', math.floor(m.poll_max * 6 / 5), true)
 turn('kept', m.keep, false)
