@@ -61,6 +61,14 @@ func (r Report) Text(w io.Writer) error {
 // HTML writes the report as one self-contained file.
 func (r Report) HTML(w io.Writer) error { return reportTemplate.Execute(w, r) }
 
+// Text writes the table for a terminal.
+func (t Table) Text(w io.Writer) error {
+	var text strings.Builder
+	t.text(&text)
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
 // text writes the table with columns as wide as their widest cell.
 func (t Table) text(text *strings.Builder) {
 	widths := make([]int, len(t.Columns))

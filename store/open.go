@@ -70,6 +70,14 @@ func Open(ctx context.Context, settings Settings) (*Stores, error) {
 	return s, nil
 }
 
+// Migrate brings the ledger's schema up to date and answers how many migrations were missing.
+func Migrate(ctx context.Context, settings Settings) (applied int, err error) {
+	if settings.Postgres != "" {
+		return pgstore.Migrate(ctx, settings.Postgres)
+	}
+	return sqlitestore.Migrate(ctx, settings.SQLite)
+}
+
 func (s *Stores) openState() error {
 	if s.settings.StateFile == "" {
 		return nil

@@ -49,7 +49,9 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	if err != nil {
 		return err
 	}
-	if a.stores, err = openStores(ctx, cfg, fitting.prefix, a.logger); err != nil {
+	settings := storeSettings(cfg)
+	settings.Prefix, settings.Logger = fitting.prefix, a.logger
+	if a.stores, err = store.Open(ctx, settings); err != nil {
 		return err
 	}
 	var shopHandler http.Handler = http.NotFoundHandler()

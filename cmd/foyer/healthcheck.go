@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"foyer/config"
 )
 
 func newHealthcheck() *cobra.Command {
@@ -15,6 +18,9 @@ func newHealthcheck() *cobra.Command {
 		Short: "Ask a running foyer whether it is ready; exit 0 if it is",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if url == "" {
+				url = adminURL(cmd) + "/readyz"
+			}
 			client := http.Client{Timeout: 3 * time.Second}
 			request, err := http.NewRequestWithContext(cmd.Context(), http.MethodGet, url, nil)
 			if err != nil {
@@ -31,6 +37,23 @@ func newHealthcheck() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:9090/readyz", "what to ask")
+	cmd.Flags().StringVar(&url, "url", "", "what to ask; empty: /readyz of the admin listener that the configuration names")
 	return cmd
+}
+
+// adminURL is where the admin listener is reached from this machine: the one of the configuration, or of its default
+// where there is none to be read.
+func adminURL(cmd *cobra.Command) string {
+	address := config.Default().Server.Admin
+	if cfg, _, err := loadConfig(cmd); err == nil {
+		address = cfg.Server.Admin
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }

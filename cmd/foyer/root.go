@@ -36,8 +36,11 @@ func newRoot() *cobra.Command {
 		newBench(),
 		newDemo(),
 		newHealthcheck(),
+		newMigrate(),
+		newReconcile(),
 		newServe(),
 		newSimulator(),
+		newStatus(),
 		newVersion(),
 	)
 	return root

@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
-
-	"foyer/config"
 )
 
 func newServe() *cobra.Command {
@@ -15,9 +13,9 @@ func newServe() *cobra.Command {
 		Short: "Run the waiting room, and the embedded shop if configured",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, report := config.Load(configPath(cmd))
-			if err := report.Err(); err != nil {
-				return misuse{fmt.Errorf("the configuration cannot be used\n\n%w", err)}
+			cfg, report, err := loadConfig(cmd)
+			if err != nil {
+				return err
 			}
 			logger, err := newLogger(cfg.Server.Log, cmd.ErrOrStderr())
 			if err != nil {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"foyer/config"
+	"foyer/origin"
+)
+
+// shopYAML is a shop on an SQLite file, on free ports.
+const shopYAML = `
+server: {listen: "127.0.0.1:0", admin: "127.0.0.1:0"}
+store: {sqlite: SQLITE, state_file: ""}
+gates:
+  - {name: shop, upstream: origin, capacity: 5}
+origin:
+  events:
+    - {id: final, name: Final, capacity: 10, price: {amount: 12000, currency: eur}}
+`
+
+// command runs foyer with a configuration and answers with what it prints.
+func command(t *testing.T, yaml string, args ...string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "foyer.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot()
+	var out strings.Builder
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(append(args, "--config", file))
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+// startApp runs a whole foyer until the test ends.
+func startApp(t *testing.T, yaml string) *app {
+	t.Helper()
+	cfg, report := config.Parse("foyer.yaml", []byte(yaml), os.LookupEnv)
+	if err := report.Err(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Server.Timeouts.Drain = 0
+	a, err := newApp(t.Context(), cfg, zap.NewNop(), fitting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("foyer ended with %v", err)
+		}
+	})
+	if err := a.waitReady(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestMigrateAndReconcile_OnAFreshLedger(t *testing.T) {
+	yaml := strings.Replace(shopYAML, "SQLITE", filepath.Join(t.TempDir(), "ledger.db"), 1)
+	out, err := command(t, yaml, "migrate")
+	if err != nil || strings.Contains(out, ", 0 migrations") {
+		t.Fatalf("the first migration: %v, %s", err, out)
+	}
+	if out, err = command(t, yaml, "migrate"); err != nil || !strings.Contains(out, ", 0 migrations") {
+		t.Errorf("the second migration: %v, %s", err, out)
+	}
+	startApp(t, yaml) // puts the event on sale
+	out, err = command(t, yaml, "reconcile", "--check", "--json")
+	if err != nil {
+		t.Fatalf("check a clean ledger: %v, %s", err, out)
+	}
+	var found []reconciled
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 || found[0].Event != "final" || found[0].Capacity != 10 || len(found[0].Problems) != 0 {
+		t.Errorf("reconcile found %+v", found)
+	}
+}
+
+func TestProblems_NamesEachInvariantThatDoesNotHold(t *testing.T) {
+	stock := origin.Stock{Event: origin.Event{Capacity: 10}, Sold: 6, Held: 4}
+	if found := problems(origin.Audit{Stock: stock, HeldRows: 4, SoldRows: 6, Orders: 6, ChargesCaptured: 6}); len(found) != 0 {
+		t.Errorf("a ledger in order has problems %q", found)
+	}
+	stock.Held = 5
+	broken := origin.Audit{Stock: stock, HeldRows: 4, SoldRows: 7, Orders: 6, ChargesCaptured: 8, ChargesRefunded: 1}
+	if found := problems(broken); len(found) != 4 {
+		t.Errorf("a ledger with four faults has problems %q", found)
+	}
+}
+
+func TestStatusAndHealthcheck_AskARunningFoyer(t *testing.T) {
+	yaml := strings.Replace(shopYAML, "SQLITE", `":memory:"`, 1)
+	a := startApp(t, yaml)
+	out, err := command(t, yaml, "status", "--admin", a.Admin)
+	if err != nil || !strings.Contains(out, "0 of 5") {
+		t.Errorf("status: %v\n%s", err, out)
+	}
+	if out, err := command(t, yaml, "healthcheck", "--url", a.Admin+"/readyz"); err != nil {
+		t.Errorf("healthcheck: %v\n%s", err, out)
+	}
+}
+
+func TestAdminURL_ReachesAWildcardOverLoopback(t *testing.T) {
+	for admin, want := range map[string]string{
+		"127.0.0.1:9091": "http://127.0.0.1:9091", ":9091": "http://127.0.0.1:9091", "[::]:9091": "http://127.0.0.1:9091",
+	} {
+		file := filepath.Join(t.TempDir(), "foyer.yaml")
+		yaml := `server: {admin: "` + admin + `", admin_token: a-token-of-sixteen-bytes-or-more}
+gates: [{name: shop, upstream: "http://127.0.0.1:3000", capacity: 1}]`
+		if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		root := newRoot()
+		if err := root.PersistentFlags().Set("config", file); err != nil {
+			t.Fatal(err)
+		}
+		health, _, err := root.Find([]string{"healthcheck"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := health.ParseFlags(nil); err != nil { // takes the root's flags over
+			t.Fatal(err)
+		}
+		if got := adminURL(health); got != want {
+			t.Errorf("admin %s is asked at %s, want %s", admin, got, want)
+		}
+	}
+}
+
+func TestShopCommands_NeedAShop(t *testing.T) {
+	yaml := `gates: [{name: shop, upstream: "http://127.0.0.1:3000", capacity: 1}]`
+	for _, name := range []string{"migrate", "reconcile"} {
+		if _, err := command(t, yaml, name); exitCode(err) != exitMisuse {
+			t.Errorf("%s without a shop ends with %v", name, err)
+		}
+	}
+}
