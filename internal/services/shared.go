@@ -31,6 +31,13 @@ type TB interface {
 	Cleanup(func())
 }
 
+// running keeps the shared servers reachable: the garbage collector closes the pipe of one that is not, and at the end of
+// the pipe its watcher kills it.
+var running struct {
+	postgres *PostgresServer
+	redis    *RedisServer
+}
+
 // The servers that the tests of one process share. They end with the process, by their watchers.
 var (
 	sharedPostgres = sync.OnceValues(func() (string, error) {
@@ -41,6 +48,7 @@ var (
 		if err != nil {
 			return "", err
 		}
+		running.postgres = server
 		return server.URL(), nil
 	})
 	sharedRedis = sync.OnceValues(func() (string, error) {
@@ -51,6 +59,7 @@ var (
 		if err != nil {
 			return "", err
 		}
+		running.redis = server
 		return server.URL(), nil
 	})
 )
