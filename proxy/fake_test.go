@@ -230,7 +230,9 @@ func newStand(t *testing.T, change func(*Settings)) *stand {
 	if s.edge, err = New(settings); err != nil {
 		t.Fatal(err)
 	}
-	s.server = httptest.NewServer(s.edge)
+	s.server = httptest.NewUnstartedServer(s.edge)
+	s.server.Listener = strictListener{Listener: s.server.Listener}
+	s.server.Start()
 	t.Cleanup(func() {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		s.server.Close()

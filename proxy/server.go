@@ -54,7 +54,9 @@ func NewServer(s ServerSettings) *Server {
 	server.Protocols.SetHTTP1(true)
 	if s.Certificate != nil {
 		server.Protocols.SetHTTP2(true)
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.Certificate.get}
+		server.TLSConfig = &tls.Config{
+			MinVersion: tls.VersionTLS12, GetCertificate: s.Certificate.get, NextProtos: []string{"h2", "http/1.1"},
+		}
 	}
 	return &Server{settings: s, http: server}
 }
@@ -69,7 +71,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	s.http.BaseContext = func(net.Listener) context.Context { return base }
 	served := make(chan error, 1)
-	go func() { served <- s.serve(listener) }()
+	go func() { served <- s.http.Serve(strictListener{listener, s.http.TLSConfig}) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
@@ -79,14 +81,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	cancel()
 	<-served
 	return err
-}
-
-// serve accepts until the server is shut down.
-func (s *Server) serve(listener net.Listener) error {
-	if s.settings.Certificate != nil {
-		return s.http.ServeTLS(listener, "", "")
-	}
-	return s.http.Serve(listener)
 }
 
 // stop drains and shuts down. Whatever is still in flight after Drain is cut off, which is not an error.
