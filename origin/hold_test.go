@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"foyer/origin"
 )
 
 func TestHold_IsMadeReadAndGivenBack(t *testing.T) {
@@ -165,4 +167,37 @@ func TestHold_SoldOutTellsTheGateWhatIsLeft(t *testing.T) {
 			h.Errorf("when it is sold: %q", got)
 		}
 	}, capacity(1))
+}
+
+// A gate in front of one of several events hears of that one, also of a capacity that is raised when all is sold.
+func TestShop_TellsWhatIsLeft(t *testing.T) {
+	var mu sync.Mutex
+	var told map[string]int64
+	left := func(event string) int64 {
+		mu.Lock()
+		defer mu.Unlock()
+		if n, known := told[event]; known {
+			return n
+		}
+		return -1
+	}
+	overOne(t, func(h *house) {
+		other := origin.Event{ID: "other", Name: "Other", Capacity: 7, Amount: 1, Currency: "eur", MaxPerBuyer: 4}
+		if _, err := h.ledger.PutEvent(h.Context(), other); err != nil {
+			h.Fatal(err)
+		}
+		paid := h.pay("anna", h.hold("anna", 1), "k", "pm_card_visa")
+		if got := paid.header.Values("Foyer-Command"); len(got) != 1 || got[0] != "release" {
+			h.Errorf("commands %q", got)
+		}
+		eventually(h.T, func() bool { return left(finalEvent) == 0 && left("other") == 7 })
+		h.askAt(h.shop.admin, "", "PATCH", "/api/events/final", `{"capacity":3}`)
+		eventually(h.T, func() bool { return left(finalEvent) == 2 })
+	}, capacity(1), func(p *plan) {
+		p.settings.OnLeft = func(all map[string]int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = all
+		}
+	})
 }

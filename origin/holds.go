@@ -90,7 +90,7 @@ func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
 		return s.broke("make hold", err)
 	case reply.Refusal == SoldOut:
 		o := problem(SoldOut, map[string]any{"event": request.Event})
-		o.commands = s.stockCommand(ctx, request.Event, false)
+		o.commands = s.shelf.commands(ctx, false)
 		return o
 	case reply.Refusal != NotRefused:
 		return problem(reply.Refusal, map[string]any{"event": request.Event})
@@ -168,16 +168,6 @@ func (s *Shop) gaveBack(ctx context.Context, ended Ended) {
 	if err := s.settings.Strategy.GaveBack(ctx, ended); err != nil {
 		s.logger.Warn("strategy not told of freed units", zap.String("hold", ended.Hold), zap.Error(err))
 	}
-}
-
-// stockCommand tells the gate in front what is left to sell. Units on hold may come back, so they count as left. The
-// crowd that is refused after the last unit shares one reading; a sale reads anew.
-func (s *Shop) stockCommand(ctx context.Context, event string, sale bool) []string {
-	left, ok := s.reconciler.left(ctx, event, sale)
-	if !ok {
-		return nil
-	}
-	return []string{fmt.Sprintf("stock=%d", left)}
 }
 
 // once runs a request under its idempotency key, or answers with what is known of it. run answers false where it has

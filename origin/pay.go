@@ -67,7 +67,7 @@ func (s *Shop) charge(ctx context.Context, key Key, hold, method string) outcome
 	switch verdict.refusal {
 	case NotRefused:
 		o := success(http.StatusCreated, newOrderBody(verdict.order))
-		o.commands = append([]string{"release"}, s.stockCommand(ctx, verdict.order.Event, true)...)
+		o.commands = append([]string{"release"}, s.shelf.commands(ctx, true)...)
 		return o
 	case PaymentPending:
 		o := problem(PaymentPending, members)

@@ -3,14 +3,9 @@ package origin
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	"go.uber.org/zap"
 )
-
-// stockLasts is how long the reading of a stock is good enough to tell a gate what is left.
-const stockLasts = 200 * time.Millisecond
 
 // reconciler has the strategy compared with the ledger, event by event.
 type reconciler struct {
@@ -18,15 +13,6 @@ type reconciler struct {
 	strategy Strategy
 	metrics  *metrics
 	logger   *zap.Logger
-
-	mu    sync.Mutex
-	stock map[string]reading
-}
-
-// reading is what was left of an event, and when this was read.
-type reading struct {
-	left int64
-	at   time.Time
 }
 
 // round reconciles every event, as a loop does it.
@@ -59,26 +45,4 @@ func (r *reconciler) all(ctx context.Context) (Reconciliation, error) {
 		sum.DriftAfter += one.DriftAfter
 	}
 	return sum, nil
-}
-
-// left is what an event has left to sell, units on hold included: read now, or a moment ago at most.
-func (r *reconciler) left(ctx context.Context, event string, now bool) (int64, bool) {
-	r.mu.Lock()
-	last, known := r.stock[event]
-	r.mu.Unlock()
-	if known && !now && time.Since(last.at) < stockLasts {
-		return last.left, true
-	}
-	stock, ok, err := r.ledger.Event(ctx, event)
-	if err != nil || !ok {
-		return 0, false
-	}
-	left := stock.Capacity - stock.Sold
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stock == nil {
-		r.stock = make(map[string]reading)
-	}
-	r.stock[event] = reading{left, time.Now()}
-	return left, true
 }

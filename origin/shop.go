@@ -27,6 +27,10 @@ type Settings struct {
 	ReconcileEvery time.Duration
 	Payment        PaymentSettings
 
+	// OnLeft is told what every event has left to sell, units on hold included: once a second, and after sales. nil: the
+	// gate in front is told by Foyer-Command, of all events together.
+	OnLeft func(left map[string]int64)
+
 	// BuyerKey signs the cookie of buyers who come without a gate; the same on every replica and after a restart.
 	BuyerKey []byte
 	// TrustedProxies may name the buyer with X-Foyer-Visitor where no gate is in front.
@@ -51,6 +55,7 @@ type Shop struct {
 	idempotency *idempotency
 	payments    *payments
 	reconciler  *reconciler
+	shelf       *shelf
 	public      http.Handler
 	admin       http.Handler
 }
@@ -84,6 +89,7 @@ func New(settings Settings) (*Shop, error) {
 		reconciler: &reconciler{
 			ledger: settings.Ledger, strategy: settings.Strategy, metrics: counts, logger: settings.Logger,
 		},
+		shelf: &shelf{ledger: settings.Ledger, tell: settings.OnLeft, logger: settings.Logger},
 	}
 	s.public, s.admin = s.publicRoutes(), s.adminRoutes()
 	return s, nil
@@ -107,6 +113,7 @@ func (s *Shop) Run(ctx context.Context) error {
 	group.Go(func() error { return every(ctx, s.settings.ReapEvery, reaper.reap) })
 	group.Go(func() error { return every(ctx, s.settings.ReconcileEvery, s.reconciler.round) })
 	group.Go(func() error { return s.payments.resolve(ctx) })
+	group.Go(func() error { return s.shelf.run(ctx) })
 	if err := group.Wait(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run shop: %w", err)
 	}
