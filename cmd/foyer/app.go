@@ -24,6 +24,8 @@ type app struct {
 	rooms  []room
 	shop   *shop // nil without one
 
+	shelves *shelves // of the rooms
+
 	edge, admin                 *proxy.Server
 	edgeListener, adminListener net.Listener
 }
@@ -56,7 +58,7 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	}
 	var shopHandler http.Handler = http.NotFoundHandler()
 	if cfg.Origin != nil {
-		if a.shop, err = newShop(ctx, cfg, a.stores, buyerKey(keys[0]), registry, a.logger); err != nil {
+		if a.shop, err = newShop(ctx, cfg, a.stores, buyerKey(keys[0]), a.tellLeft, registry, a.logger); err != nil {
 			return err
 		}
 		shopHandler = withCaller(a.shop.Handler())
@@ -66,6 +68,9 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	}
 	return a.buildFront(ctx, cfg, keys, shopHandler, registry)
 }
+
+// tellLeft hands what the shop has left to the gates in front of it.
+func (a *app) tellLeft(left map[string]int64) { a.shelves.tell(left) }
 
 // waitReady waits until every room has heard from its store.
 func (a *app) waitReady(ctx context.Context) error {

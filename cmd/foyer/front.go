@@ -31,6 +31,9 @@ func (a *app) buildFront(ctx context.Context, cfg *config.Config, keys []admissi
 		return err
 	}
 	a.rooms = newRooms(cfg, a.stores, ring, metrics, observed, a.logger)
+	if a.shelves, err = newShelves(a.rooms); err != nil {
+		return err
+	}
 	gates, err := edgeGates(cfg, a.rooms, shop)
 	if err != nil {
 		return err

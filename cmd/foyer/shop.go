@@ -20,8 +20,8 @@ type shop struct {
 	till *till
 }
 
-// newShop opens the embedded shop and puts the events of the configuration on sale.
-func newShop(ctx context.Context, cfg *config.Config, stores *store.Stores, cookieKey []byte, registry prometheus.Registerer, logger *zap.Logger) (*shop, error) {
+// newShop opens the embedded shop and puts the events of the configuration on sale. onLeft is told what is left of them.
+func newShop(ctx context.Context, cfg *config.Config, stores *store.Stores, cookieKey []byte, onLeft func(map[string]int64), registry prometheus.Registerer, logger *zap.Logger) (*shop, error) {
 	for _, event := range cfg.Origin.Events {
 		if _, err := stores.Ledger().PutEvent(ctx, originEvent(event)); err != nil {
 			return nil, fmt.Errorf("put event %s on sale: %w", event.ID, err)
@@ -39,6 +39,7 @@ func newShop(ctx context.Context, cfg *config.Config, stores *store.Stores, cook
 		Ledger: stores.Ledger(), Strategy: strategy, Gateway: till,
 		HoldTTL: cfg.Origin.HoldTTL, ReapEvery: cfg.Origin.ReapEvery, ReconcileEvery: cfg.Origin.ReconcileEvery,
 		Payment:        origin.PaymentSettings{Timeout: cfg.Origin.Payment.Timeout, Settle: cfg.Origin.Payment.Settle},
+		OnLeft:         onLeft,
 		BuyerKey:       cookieKey,
 		TrustedProxies: cfg.Server.TrustedProxies,
 		Logger:         logger, Metrics: registry,
