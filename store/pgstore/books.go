@@ -60,7 +60,9 @@ func writeMove(ctx context.Context, tx pgx.Tx, b origin.Books, move origin.Move)
 			b.Attempt.ID, b.Attempt.State, b.Attempt.Charge, b.Attempt.Reason, b.Now)
 	}
 	if move.Units != 0 {
-		batch.Queue(`update buyers set units = units + $3 where event = $1 and buyer = $2`, b.Hold.Event, b.Hold.Buyer, move.Units)
+		const write = `update buyers set units = units + $3, max_units = case when $3 > 0 then $4 else max_units end
+			where event = $1 and buyer = $2`
+		batch.Queue(write, b.Hold.Event, b.Hold.Buyer, move.Units, b.Stock.MaxPerBuyer)
 	}
 	if move.Held != 0 || move.Sold != 0 {
 		batch.Queue(`update events set held = held + $2, sold = sold + $3 where id = $1`, b.Hold.Event, move.Held, move.Sold)

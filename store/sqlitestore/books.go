@@ -71,8 +71,9 @@ func writeMove(ctx context.Context, tx *sql.Tx, b origin.Books, move origin.Move
 		}
 	}
 	if move.Units != 0 {
-		const write = `update buyers set units = units + ?3 where event = ?1 and buyer = ?2`
-		if _, err := tx.ExecContext(ctx, write, b.Hold.Event, b.Hold.Buyer, move.Units); err != nil {
+		const write = `update buyers set units = units + ?3, max_units = case when ?3 > 0 then ?4 else max_units end
+			where event = ?1 and buyer = ?2`
+		if _, err := tx.ExecContext(ctx, write, b.Hold.Event, b.Hold.Buyer, move.Units, b.Stock.MaxPerBuyer); err != nil {
 			return b, err
 		}
 	}

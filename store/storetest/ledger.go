@@ -54,6 +54,7 @@ var ledgerCases = []struct {
 	{"Settle_DeclinedLeavesTheHoldPayable", settleDeclined},
 	{"Settle_DeclinedAfterTheTimeFrees", settleDeclinedLate},
 	{"Settle_PaidLateTakesASeatOrIsDueARefund", settlePaidLate},
+	{"Settle_PaidLateGoesByTheNewLimit", settlePaidLateByTheNewLimit},
 	{"Settle_UnknownAttemptIsZero", settleUnknown},
 	{"Open_HandsEachAttemptToOne", openHandsToOne},
 	{"Refunded_NotesOnce", refundedNotesOnce},

@@ -114,6 +114,26 @@ func settlePaidLate(t *testing.T, l LedgerStore) {
 	}
 }
 
+// settlePaidLateByTheNewLimit: the buyer has taken other units meanwhile, which only a raised limit allows for.
+func settlePaidLateByTheNewLimit(t *testing.T, l LedgerStore) {
+	event(t, l, "e", 9, 2)
+	pay(t, l, "a", hold(t, l, request("h", "e", "b", 2)))
+	settle(t, l, "a", origin.AttemptCanceled)
+	if _, freed, _, err := l.Release(t.Context(), "h", "b"); err != nil || !freed {
+		t.Fatalf("release: %v %v", freed, err)
+	}
+	hold(t, l, request("i", "e", "b", 2))
+	event(t, l, "e", 9, 4)
+	if settled := settle(t, l, "a", origin.AttemptPaid); settled.Hold.State != origin.HoldSold {
+		t.Errorf("within the raised limit: %+v", settled)
+	}
+	wantStock(t, l, "e", 2, 2)
+	event(t, l, "e", 9, 1)
+	if _, freed, _, err := l.Release(t.Context(), "i", "b"); err != nil || !freed {
+		t.Errorf("a lowered limit forbids giving back: %v %v", freed, err)
+	}
+}
+
 func settleUnknown(t *testing.T, l LedgerStore) {
 	settled, err := l.Settle(t.Context(), origin.Settlement{Attempt: "none", State: origin.AttemptPaid})
 	if err != nil || settled != (origin.Settled{}) {
