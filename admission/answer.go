@@ -20,6 +20,7 @@ const (
 	reasonPaused = "paused by the organiser"
 	reasonDown   = "the store is unreachable; your place is safe"
 	reasonLost   = "the line is being restored; your place is safe"
+	reasonLater  = "the line is being restored; please ask again in a moment"
 )
 
 // pass lets in the holder of a pass that is good as it is.
@@ -155,6 +156,9 @@ func (r *Room) refuse(v *view, h holder, p place, refusal Refusal, now time.Time
 	}
 	status.PollAfter = v.snap.Rules.PollMax
 	status.Reason = r.reason(status.State)
+	if refusal == RefusedStore && r.link.health() == storeUp { // the store itself says so, for a moment
+		status.PollAfter, status.Reason = v.snap.Rules.PollMin, reasonLater
+	}
 	verdict.Status = status
 	return verdict
 }

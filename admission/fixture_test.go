@@ -3,9 +3,7 @@ package admission_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +51,7 @@ func openGate(t *testing.T) *gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &gate{t: t, keys: keys, store: &faulty{Store: memstore.New(memstore.Settings{Gate: "final"})}}
+	return &gate{t: t, keys: keys, store: newFaulty(memstore.New(memstore.Settings{Gate: "final"}))}
 }
 
 // add starts one more replica and waits until it is ready.
@@ -131,83 +129,4 @@ func wants(t *testing.T, what string, v admission.Verdict, outcome admission.Out
 		t.Fatalf("%s: outcome %d, refusal %q, status %+v; want outcome %d, state %q",
 			what, v.Outcome, v.Refusal, v.Status, outcome, state)
 	}
-}
-
-// errCut is what a store that cannot be reached answers.
-var errCut = errors.New("connection refused")
-
-// faulty is a store whose line can be cut, and whose replies can be lost.
-type faulty struct {
-	admission.Store
-	down  atomic.Bool
-	lose  atomic.Int32 // so many replies of Join, Claim, Renew and Release are lost after the step was done
-	alarm atomic.Int32 // so many Syncs are answered as if the line were lost
-	deaf  atomic.Bool  // the replica "one" is cut off
-	calls atomic.Int64 // of all verbs but Sync
-	peak  atomic.Int64 // the most slots ever seen in a snapshot
-}
-
-// after is the error to answer with once a verb has been done.
-func (f *faulty) after(err error) error {
-	if err == nil && f.lose.Load() > 0 {
-		f.lose.Add(-1)
-		return errCut
-	}
-	return err
-}
-
-func (f *faulty) Begin(ctx context.Context, round string, file admission.Rules) (admission.Standing, error) {
-	if f.down.Load() {
-		return admission.Standing{}, errCut
-	}
-	return f.Store.Begin(ctx, round, file)
-}
-
-func (f *faulty) Sync(ctx context.Context, sync admission.Sync) (admission.Snapshot, error) {
-	if f.down.Load() || f.deaf.Load() && sync.Replica == "one" {
-		return admission.Snapshot{}, errCut
-	}
-	if f.alarm.Load() > 0 {
-		f.alarm.Add(-1)
-		return admission.Snapshot{}, admission.ErrLost
-	}
-	snap, err := f.Store.Sync(ctx, sync)
-	f.peak.Store(max(f.peak.Load(), int64(len(snap.Slots))))
-	return snap, err
-}
-
-func (f *faulty) Join(ctx context.Context, join admission.Join) (admission.Joined, error) {
-	f.calls.Add(1)
-	if f.down.Load() {
-		return admission.Joined{}, errCut
-	}
-	got, err := f.Store.Join(ctx, join)
-	return got, f.after(err)
-}
-
-func (f *faulty) Claim(ctx context.Context, seen admission.Seen, t admission.Ticket) (admission.Claimed, error) {
-	f.calls.Add(1)
-	if f.down.Load() {
-		return admission.Claimed{}, errCut
-	}
-	got, err := f.Store.Claim(ctx, seen, t)
-	return got, f.after(err)
-}
-
-func (f *faulty) Renew(ctx context.Context, seen admission.Seen, t admission.Ticket, until time.Time) (admission.Claimed, error) {
-	f.calls.Add(1)
-	if f.down.Load() {
-		return admission.Claimed{}, errCut
-	}
-	got, err := f.Store.Renew(ctx, seen, t, until)
-	return got, f.after(err)
-}
-
-func (f *faulty) Release(ctx context.Context, seen admission.Seen, t admission.Ticket) (admission.Standing, error) {
-	f.calls.Add(1)
-	if f.down.Load() {
-		return admission.Standing{}, errCut
-	}
-	got, err := f.Store.Release(ctx, seen, t)
-	return got, f.after(err)
 }

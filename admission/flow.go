@@ -19,6 +19,7 @@ type flow struct {
 	PerMinute  float64 // leases given per minute, over the last minute
 	Departures int     // how many slots became free in the window the rate is from
 	Rate       float64 // slots freed per second; 0: unknown
+	Fastest    float64 // tickets given out per second, at the most that was seen
 }
 
 // sample is what had happened in the round at one time.
@@ -34,7 +35,7 @@ type meter struct {
 	samples []sample
 	tail    Ticket
 	synced  time.Time
-	fastest float64 // tickets given out per second, at the most
+	fastest float64
 }
 
 // add takes over a snapshot, and answers with the flow up to it.
@@ -65,6 +66,7 @@ func (m *meter) add(s *Snapshot) flow {
 
 // flow compares now with the samples: with that a minute ago, or, where too little has happened since, the oldest.
 func (m *meter) flow(now sample) (f flow) {
+	f.Fastest = m.fastest
 	recent := m.samples[0]
 	for _, s := range m.samples {
 		if now.at.Sub(s.at) >= flowRecent {

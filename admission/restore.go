@@ -65,7 +65,7 @@ func (r *Room) image() Image {
 	}
 	slices.SortFunc(image.Slots, func(a, b Slot) int { return cmp.Compare(a.Ticket, b.Ticket) })
 	age := max(r.clock.now().Sub(v.snap.Now), 0)
-	image.Spare = max(spareLeast, int(math.Ceil(r.meter.fastest*age.Seconds())))
+	image.Spare = max(spareLeast, int(math.Ceil(v.flow.Fastest*age.Seconds())))
 	return image
 }
 

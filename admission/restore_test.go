@@ -13,7 +13,7 @@ import (
 // lose empties the store: what answers from now on is another incarnation that knows nothing.
 func (g *gate) lose() {
 	synctest.Wait()
-	g.store.Store = memstore.New(memstore.Settings{Gate: "final"})
+	g.store.exchange(memstore.New(memstore.Settings{Gate: "final"}))
 }
 
 // queue lets visitors in and others wait, spread over the replicas.
