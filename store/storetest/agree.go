@@ -12,7 +12,7 @@ import (
 
 var (
 	firstSeed = flag.Uint64("first-seed", 0, "where the random rows of steps begin")
-	seeds     = flag.Uint64("seeds", 60, "how many random rows of steps are walked")
+	seeds     = flag.Uint64("seeds", 40, "how many random rows of steps are walked")
 	steps     = flag.Int("steps", 200, "how many steps a row has")
 )
 
