@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"foyer/admission"
@@ -99,16 +98,4 @@ func (r *reader) slot(t admission.Ticket) admission.Slot {
 	return admission.Slot{
 		Ticket: t, Kind: admission.Kind(r.int()), Confirmed: r.int() == 1, Start: r.time(), Expires: r.time(),
 	}
-}
-
-// stored is a slot as the hash of slots has it.
-func (r *reader) stored() admission.Slot {
-	t := r.ticket()
-	fields := &reader{err: r.err}
-	for field := range strings.FieldsSeq(r.text()) {
-		fields.rest = append(fields.rest, field)
-	}
-	slot := fields.slot(t)
-	r.failed(fields)
-	return slot
 }

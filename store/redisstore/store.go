@@ -36,23 +36,6 @@ func New(settings Settings) *Store {
 	return &Store{client: settings.Client, gate: settings.Gate, keys: newKeys(settings.Prefix, settings.Gate)}
 }
 
-// Dial makes a client for a redis:// or rediss:// URL as the scripts need it: it never repeats a command by itself, since
-// that is the caller's to decide, and it gives up soon. It does not reach for Redis yet.
-func Dial(url string) (redis.UniversalClient, error) {
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		return nil, fmt.Errorf("parse redis url: %w", err)
-	}
-	options.MaxRetries = -1
-	options.ContextTimeoutEnabled = true
-	options.DialTimeout = 500 * time.Millisecond
-	options.DialerRetries = 1
-	options.ReadTimeout = 250 * time.Millisecond
-	options.WriteTimeout = 250 * time.Millisecond
-	options.PoolTimeout = 300 * time.Millisecond
-	return redis.NewClient(options), nil
-}
-
 // Begin starts a round unless one is under way.
 func (s *Store) Begin(ctx context.Context, round string, file admission.Rules) (admission.Standing, error) {
 	args := append([]any{round, rand.Text()}, encode(file)...)

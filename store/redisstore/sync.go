@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"foyer/admission"
@@ -37,12 +38,25 @@ func tickets(list []admission.Ticket) []byte {
 
 // slots are ascending by ticket; Redis has them in no order.
 func (r *reader) slots() []admission.Slot {
-	list := r.list()
-	slots := make([]admission.Slot, 0, len(list.rest)/2)
-	for list.more() {
-		slots = append(slots, list.stored())
+	var slots []admission.Slot
+	var numbers [5]int64
+	i := 0
+	for field := range strings.FieldsSeq(r.text()) {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			r.fail()
+			return nil
+		}
+		if numbers[i] = n; i < len(numbers)-1 {
+			i++
+			continue
+		}
+		i = 0
+		slots = append(slots, admission.Slot{
+			Ticket: admission.Ticket(numbers[0]), Kind: admission.Kind(numbers[1]), Confirmed: numbers[2] == 1,
+			Start: moment(numbers[3]), Expires: moment(numbers[4]),
+		})
 	}
-	r.failed(list)
 	slices.SortFunc(slots, func(a, b admission.Slot) int { return cmp.Compare(a.Ticket, b.Ticket) })
 	return slots
 }

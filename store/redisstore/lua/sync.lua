@@ -4,10 +4,10 @@
 -- ARGV: 1-3 see prelude.lua; 4 the replica's id; 5 base and 6 bits of those told the near interval; 7 and 8 of those
 -- told the far one; 9 tickets to confirm and 10 tickets with a request in flight, each separated by spaces; 11 the step
 -- up to which the replica knows who has ended, 0: nothing.
--- Returns a standing; tail; base; leases given in this round; the bitmap of who waits; slots as ticket, value pairs;
--- when slots are given again, ms, 0: they are;
--- 1 if what follows is whole, else 0; who has ended as a bitmap (whole) or a list; missed offers as ticket, count pairs;
--- replicas as id, ms pairs; the effective rules in the order of RULES.
+-- Returns a standing; tail; base; leases given in this round; the bitmap of who waits; slots as one text of
+-- 'ticket kind confirmed start expires' one after the other (as thousands of values they cost twice the time); when
+-- slots are given again, ms, 0: they are; 1 if what follows is whole, else 0; who has ended as a bitmap (whole) or a
+-- list; missed offers as ticket, count pairs; replicas as id, ms pairs; the effective rules in the order of RULES.
 
 local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT, SILENCE = 500, 1000, 60000, 20000, 60000, 1000
 local near_base, far_base, since = arg(5), arg(7), arg(11)
@@ -171,5 +171,5 @@ save()
 local rules = {}
 for i, name in ipairs(RULES) do rules[i] = tostring(m[name]) end
 local whole, ended, missed = news()
-return reply(m.tail, m.base, m.admitted, waiting, redis.call('HGETALL', K.slots),
+return reply(m.tail, m.base, m.admitted, waiting, table.concat(redis.call('HGETALL', K.slots), ' '),
   now < m.gives_at and m.gives_at or 0, whole, ended, missed, replicas, rules)
