@@ -76,11 +76,12 @@ func (r *Room) waitFor(v *view, h holder, p place, now time.Time) Verdict {
 	}
 	family, after := v.pace(position, now, rand.Float64())
 	switch {
-	case p.standing == offered:
-		family, after = Near, v.snap.Rules.PollMin
 	case r.link.health() != storeUp:
 		most := v.snap.Rules.PollMax
 		family, after = Far, jittered(most, rand.Float64(), most)
+		p = place{standing: waiting} // an offer that cannot be claimed now would make him ask again at once
+	case p.standing == offered:
+		family, after = Near, v.snap.Rules.PollMin
 	}
 	r.marks.poll(t.Ticket, family)
 	return r.wait(v, t, p, position, after, now)

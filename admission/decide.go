@@ -122,9 +122,14 @@ func (v *view) shut(soldOut bool, now time.Time) Refusal {
 // due reports whether renewing would lengthen a pass by at least a quarter of Idle. So somebody active always has about
 // Idle left, and nobody asks the store in vain in the last minutes before Max.
 func (v *view) due(t Token, slot Slot, now time.Time) bool {
+	return v.within(slot, now).Sub(t.Expires) >= v.snap.Rules.Idle/4
+}
+
+// within is the end of the pass that renewing a lease would give now. It lies in the past in the last moments before
+// Max.
+func (v *view) within(slot Slot, now time.Time) time.Time {
 	rules := v.snap.Rules
-	reach := later(slot.Expires, renewal(rules, slot, now))
-	return rules.passEnd(reach, now).Sub(t.Expires) >= rules.Idle/4
+	return rules.passEnd(later(slot.Expires, renewal(rules, slot, now)), now)
 }
 
 // renewal is the end that a request asks for its lease: a full life from now, but not beyond Max, which only a hold

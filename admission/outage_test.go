@@ -67,6 +67,28 @@ func TestOutage_HoldKeepsThoseInsideToTheEndOfTheirPass(t *testing.T) {
 	})
 }
 
+func TestOutage_AnOfferIsNotHeldOutToWhoCannotClaimIt(t *testing.T) {
+	inBubble(t, rules(1), 1, func(t *testing.T, g *gate) {
+		inside, waits := g.visitor(), g.visitor()
+		inside.visit()
+		waits.visit()
+		inside.leave()
+		g.ticks(4)
+		wants(t, "before", waits.poll(), admission.Wait, admission.StateOffered)
+		g.store.down.Store(true)
+		g.ticks(2)
+		for _, got := range []admission.Verdict{waits.poll(), waits.visit()} {
+			wants(t, "cut off", got, admission.Wait, admission.StateWaiting)
+			if got.Status.PollAfter < 20*time.Second || got.Status.Position != 1 {
+				t.Errorf("cut off: %+v", got.Status)
+			}
+		}
+		g.store.down.Store(false)
+		g.ticks(2)
+		wants(t, "claim", waits.visit(), admission.Admit, admission.StateAdmitted)
+	})
+}
+
 func TestOutage_OpenLetsEverybodyPass(t *testing.T) {
 	cut(t, admission.Open, func(g *gate, _, waits *visitor) {
 		wants(t, "waiting", waits.visit(), admission.Admit, admission.StateAdmitted)

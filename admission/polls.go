@@ -25,16 +25,14 @@ func (r *Room) status(v *view, h holder, now time.Time) Verdict {
 	}
 	p := r.place(v, h, now)
 	r.observe(v, h, p, now)
-	switch p.standing {
-	case ended:
+	switch {
+	case p.standing == ended:
 		return r.over(v, h, now)
-	case unlisted:
+	case h.passes(now) && p.standing != offered:
 		return r.pass(v, h.Token, now)
-	case inside:
-		verdict := r.pass(v, h.Token, now)
-		if !h.passes(now) {
-			verdict.Status.SessionExpires = v.snap.Rules.passEnd(p.slot.Expires, now)
-		}
+	case p.standing == inside && r.link.health() == storeUp && v.within(p.slot, now).After(now):
+		verdict := r.pass(v, h.Token, now) // the next request gets him his pass
+		verdict.Status.SessionExpires = v.within(p.slot, now)
 		return verdict
 	default:
 		return r.waitFor(v, h, p, now)

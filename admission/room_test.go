@@ -165,7 +165,7 @@ func TestVisit_AnEndedTicketJoinsAnewAsTheSameVisitor(t *testing.T) {
 
 func TestVisit_RenewsAPassOnceAQuarterOfIdleIsOver(t *testing.T) {
 	inBubble(t, rules(1), 1, func(t *testing.T, g *gate) {
-		a := g.visitor()
+		a, began := g.visitor(), time.Now()
 		a.visit()
 		g.ticks(1)
 		if got := a.visit(); got.Token == "" {
@@ -185,8 +185,15 @@ func TestVisit_RenewsAPassOnceAQuarterOfIdleIsOver(t *testing.T) {
 				t.Fatalf("only %v left", left)
 			}
 		}
-		time.Sleep(6 * time.Minute)
-		if got := a.visit(); got.Outcome == admission.Admit && got.Ticket == 1 {
+		for time.Since(began) < 15*time.Minute {
+			time.Sleep(admission.Tick)
+			visit, poll := a.visit().Outcome, a.poll()
+			if (visit == admission.Admit) != (poll.Status.State == admission.StateAdmitted) {
+				t.Fatalf("after %v a request is answered by %d, a poll says %+v", time.Since(began), visit, poll.Status)
+			}
+		}
+		g.ticks(2)
+		if got := a.visit(); got.Ticket == 1 {
 			t.Errorf("inside beyond session.max: %+v", got)
 		}
 	})
