@@ -135,12 +135,14 @@ func (b *Buyer) take(ctx context.Context) step {
 			return b.ponder
 		case held.Refusal != "sold-out":
 			return b.fail(fmt.Errorf("hold %d of %s: %s", b.plan.Quantity, b.plan.Event, held.Refusal))
+		case time.Now().After(deadline):
+			return b.goodbye(ctx, SoldOut)
 		}
 		stock, err := b.Stock(ctx, b.plan.Event)
 		switch {
 		case err != nil:
 			return b.fail(err)
-		case stock.Sold >= stock.Capacity, time.Now().After(deadline):
+		case stock.Sold >= stock.Capacity:
 			return b.goodbye(ctx, SoldOut)
 		}
 		if err := pause(ctx, 200*time.Millisecond); err != nil {

@@ -78,24 +78,24 @@ func (r Rush) Run(ctx context.Context) (Rushed, error) {
 	return rushed, broken
 }
 
-// warm has every visitor ask for the event, all at once, twice: the first time opens the connections, the second finds
-// them open.
+// warm has every visitor ask for the event, all at once: that opens the connections, here and from the shop to its
+// ledger.
 func (r Rush) warm(ctx context.Context, visitors []*Visitor) error {
-	var broken error
-	var mu sync.Mutex
-	for range 2 {
-		var wg sync.WaitGroup
-		for _, visitor := range visitors {
-			wg.Go(func() {
-				if _, err := visitor.Stock(ctx, r.Event); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					broken = fmt.Errorf("warm up: %w", err)
-				}
-			})
-		}
-		wg.Wait()
+	var (
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		broken error
+	)
+	for _, visitor := range visitors {
+		wg.Go(func() {
+			if _, err := visitor.Stock(ctx, r.Event); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				broken = fmt.Errorf("warm up: %w", err)
+			}
+		})
 	}
+	wg.Wait()
 	return broken
 }
 

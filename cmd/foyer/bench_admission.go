@@ -94,10 +94,13 @@ func (b *benchRun) gateConfig(capacity int) *config.Config {
 	if capacity == 0 {
 		gate.Capacity, gate.Mode = 1, "off"
 	}
-	gate.Queue.Poll = config.Poll{Min: 200 * time.Millisecond, Max: time.Second}
-	cfg.Gates = []config.Gate{gate}
+	gate.Queue.Poll = config.Poll{Min: 400 * time.Millisecond, Max: 2 * time.Second}
 	shop, event := config.DefaultOrigin(), config.DefaultEvent()
 	event.ID, event.Capacity = fmt.Sprintf("bench-gate-%d", capacity), b.settings.tickets
+	// The gate stands for this event alone, so that those who wait hear at once when nothing of it is left: the ledger
+	// holds what other benches have not sold.
+	gate.Match.Paths = []string{"/api/events/" + event.ID + "/**", "/api/holds/**", "/api/orders/**"}
+	cfg.Gates = []config.Gate{gate}
 	event.Name, event.Price = event.ID, config.Price{Amount: 12000, Currency: "eur"}
 	shop.Events = []config.Event{event}
 	cfg.Origin = &shop
