@@ -17,5 +17,6 @@ func TestMain(m *testing.M) {
 	if !chosen {
 		_ = flag.Set("test.parallel", width)
 	}
-	goleak.VerifyTestMain(m)
+	// A server that the tests share lives until the end of the process.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("foyer/internal/services.(*process).start.func1"))
 }
