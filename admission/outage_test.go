@@ -192,3 +192,30 @@ func TestLostReplies_GiveOneTicketOneLeaseOneRelease(t *testing.T) {
 		}
 	})
 }
+
+func TestAdjust_ChangesWhatAnOutageMeans(t *testing.T) {
+	cut(t, admission.Hold, func(g *gate, inside, waits *visitor) {
+		wants(t, "hold", waits.visit(), admission.Wait, admission.StateWaiting)
+		g.rooms[0].Adjust(32, admission.Open)
+		wants(t, "open", waits.visit(), admission.Admit, admission.StateAdmitted)
+		g.rooms[0].Adjust(32, admission.Closed)
+		if got := inside.visit(); got.Outcome != admission.Refuse {
+			t.Errorf("closed: a pass gets %+v", got)
+		}
+	})
+}
+
+func TestBusy_CountsTicketsWithARequestInFlight(t *testing.T) {
+	inBubble(t, rules(2), 1, func(t *testing.T, g *gate) {
+		ticket := g.visitor().visit().Ticket
+		room := g.rooms[0]
+		leave, ok := room.Enter(t.Context(), ticket)
+		if !ok || room.Busy() != 1 {
+			t.Fatalf("in flight: %v, %d busy", ok, room.Busy())
+		}
+		leave()
+		if room.Busy() != 0 {
+			t.Errorf("after it: %d busy", room.Busy())
+		}
+	})
+}

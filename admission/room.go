@@ -52,7 +52,7 @@ type RoomSettings struct {
 type Room struct {
 	gate     string
 	replica  string
-	onError  OnStoreError
+	onError  atomic.Value // an OnStoreError
 	tokens   *Verifier
 	observer Observer
 	keeper   Keeper
@@ -94,19 +94,16 @@ func NewRoom(s RoomSettings) *Room {
 	if s.Logger == nil {
 		s.Logger = zap.NewNop()
 	}
-	if s.OnStoreError == "" {
-		s.OnStoreError = Hold
-	}
 	s.Rules.Leeway = min(s.Rules.Leeway, s.Rules.Claim/4)
 	clock := &clock{local: s.Now}
 	r := &Room{
-		gate: s.Gate, replica: s.Replica, onError: s.OnStoreError, observer: s.Observer.complete(), clock: clock, keeper: s.Keeper,
-		log:      s.Logger.With(zap.String("gate", s.Gate)),
-		tokens:   NewVerifier(s.Gate, s.Keys, s.Rules.Leeway, clock.now),
-		sessions: sessions{inflight: int64(s.Inflight)},
-		ready:    make(chan struct{}),
-		file:     s.Rules, stale: true,
+		gate: s.Gate, replica: s.Replica, observer: s.Observer.complete(), clock: clock, keeper: s.Keeper,
+		log:    s.Logger.With(zap.String("gate", s.Gate)),
+		tokens: NewVerifier(s.Gate, s.Keys, s.Rules.Leeway, clock.now),
+		ready:  make(chan struct{}),
+		file:   s.Rules, stale: true,
 	}
+	r.Adjust(s.Inflight, s.OnStoreError)
 	r.link = &link{store: s.Store, clock: clock, observe: r.observer.Store}
 	r.joiner = &joiner{join: r.join, wake: make(chan struct{}, 1)}
 	r.recall()
@@ -147,6 +144,19 @@ func (r *Room) Reload(file Rules) {
 		r.file, r.stale = file, true
 	}
 }
+
+// Adjust takes over what of a changed configuration file concerns this replica alone: how many requests may be in
+// flight on one pass, for sessions that begin from now on, and what becomes of requests while the store does not answer.
+func (r *Room) Adjust(inflight int, onError OnStoreError) {
+	if onError == "" {
+		onError = Hold
+	}
+	r.onError.Store(onError)
+	r.sessions.inflight.Store(int64(inflight))
+}
+
+// Busy is how many tickets have a request in flight here.
+func (r *Room) Busy() int { return len(r.sessions.busy()) }
 
 // SoldOut takes over what the shop says is left: with 0, everyone who waits on this replica learns at once that
 // nothing is. An offer still lets its visitor in, since what was held may come back.

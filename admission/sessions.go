@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -31,7 +32,7 @@ type session struct {
 // sessions are the leases a replica serves: no more than the gate has slots, give or take a tick. It is safe for
 // concurrent use.
 type sessions struct {
-	inflight int64 // requests at once on one lease
+	inflight atomic.Int64 // requests at once on one lease
 
 	mu   sync.Mutex
 	open map[Ticket]*session
@@ -44,7 +45,7 @@ func (s *sessions) getLocked(t Ticket, now time.Time) *session {
 		if s.open == nil {
 			s.open = make(map[Ticket]*session)
 		}
-		one = &session{slots: semaphore.NewWeighted(max(1, s.inflight))}
+		one = &session{slots: semaphore.NewWeighted(max(1, s.inflight.Load()))}
 		s.open[t] = one
 	}
 	one.used = now

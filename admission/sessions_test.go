@@ -6,7 +6,8 @@ import (
 )
 
 func TestSessions_CountAnOldCopyOfAPassOnce(t *testing.T) {
-	s := sessions{inflight: 1}
+	var s sessions
+	s.inflight.Store(1)
 	now := time.Now()
 	for _, step := range []struct {
 		after      time.Duration
@@ -27,7 +28,8 @@ func TestSessions_CountAnOldCopyOfAPassOnce(t *testing.T) {
 }
 
 func TestSessions_KeepNothingOfLeasesThatAreOver(t *testing.T) {
-	s := sessions{inflight: 1}
+	var s sessions
+	s.inflight.Store(1)
 	v := theView(theRules)
 	for ticket := range Ticket(1000) {
 		s.mayRenew(ticket, now0)

@@ -78,9 +78,9 @@ func (r *Room) aside(v *view) (Verdict, bool) {
 	mode, up := r.rules().Mode, v != nil && r.link.health() == storeUp
 	passes := Verdict{Outcome: Admit, Status: Status{Gate: r.gate, State: StateAdmitted}}
 	switch {
-	case mode == ModeOff, !up && (mode == ModeShadow || r.onError == Open):
+	case mode == ModeOff, !up && (mode == ModeShadow || r.onError.Load() == Open):
 		return passes, true
-	case v == nil, !up && r.onError == Closed:
+	case v == nil, !up && r.onError.Load() == Closed:
 		return r.unavailable(v), true
 	}
 	return Verdict{}, false
