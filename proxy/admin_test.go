@@ -189,7 +189,7 @@ func TestAdmin_PageHoldsNoData(t *testing.T) {
 }
 
 func TestGateCollector_TellsHowGatesStand(t *testing.T) {
-	c := NewGateCollector(map[string]Operated{"final": &fakeGate{}})
+	c := NewGateCollector(func() map[string]Operated { return map[string]Operated{"final": &fakeGate{}} })
 	const want = `# HELP foyer_gate_active Leases.
 # TYPE foyer_gate_active gauge
 foyer_gate_active{gate="final"} 48

@@ -6,27 +6,24 @@ import (
 	"sync/atomic"
 )
 
-// Certificate is a certificate and its key, read from PEM files, that can be read anew while the server runs.
+// Certificate is the certificate of a server and its key, which can be exchanged while the server runs.
 type Certificate struct {
-	cert, key string
-	current   atomic.Pointer[tls.Certificate]
+	current atomic.Pointer[tls.Certificate]
 }
 
-// LoadCertificate reads both files.
+// LoadCertificate reads both from PEM files.
 func LoadCertificate(cert, key string) (*Certificate, error) {
-	c := &Certificate{cert: cert, key: key}
-	return c, c.Reload()
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("load certificate: %w", err)
+	}
+	c := &Certificate{}
+	c.current.Store(&pair)
+	return c, nil
 }
 
-// Reload reads the files again; new connections get what they hold now. On an error nothing has changed.
-func (c *Certificate) Reload() error {
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-	if err != nil {
-		return fmt.Errorf("load certificate: %w", err)
-	}
-	c.current.Store(&pair)
-	return nil
-}
+// Replace has new connections get what another Certificate holds.
+func (c *Certificate) Replace(by *Certificate) { c.current.Store(by.current.Load()) }
 
 // get serves tls.Config.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {

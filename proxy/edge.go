@@ -39,6 +39,7 @@ func (e *Edge) Swap(s Settings) error {
 	if err != nil {
 		return err
 	}
+	t.inherit(e.table.Load())
 	e.table.Store(t)
 	e.upstreams.keep(t)
 	return nil

@@ -37,15 +37,15 @@ func newGateInfo(i admission.GateInfo) gateInfo {
 
 // gateCollector gives Prometheus how the gates stand.
 type gateCollector struct {
-	gates    map[string]Operated
+	gates    func() map[string]Operated
 	capacity *prometheus.Desc
 	active   *prometheus.Desc
 	offered  *prometheus.Desc
 	waiting  *prometheus.Desc
 }
 
-// NewGateCollector is a collector of the gates' gauges, read when they are asked for.
-func NewGateCollector(gates map[string]Operated) prometheus.Collector {
+// NewGateCollector is a collector of the gauges of those gates that there are when it is asked.
+func NewGateCollector(gates func() map[string]Operated) prometheus.Collector {
 	gauge := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("foyer_"+name, help, []string{"gate"}, nil)
 	}
@@ -66,7 +66,7 @@ func (c *gateCollector) Describe(descs chan<- *prometheus.Desc) {
 }
 
 func (c *gateCollector) Collect(metrics chan<- prometheus.Metric) {
-	for name, gate := range c.gates {
+	for name, gate := range c.gates() {
 		info := gate.Info()
 		for desc, value := range map[*prometheus.Desc]int{
 			c.capacity: info.Capacity, c.active: info.Active, c.offered: info.Offered, c.waiting: info.Waiting,

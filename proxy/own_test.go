@@ -108,6 +108,25 @@ func TestJoins_AreLimitedByNetwork(t *testing.T) {
 	}
 }
 
+func TestSwap_KeepsTheBudgetOfNetworks(t *testing.T) {
+	var settings Settings
+	s := newStand(t, func(s *Settings) { s.JoinsPerAddress = 1; settings = *s })
+	s.do("GET", "/sale", "")
+	if err := s.edge.Swap(settings); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := s.do("GET", "/sale", ""); !strings.Contains(body, "rate-limited") {
+		t.Errorf("a reload forgot who has joined: %s", body)
+	}
+	settings.JoinsPerAddress = 2
+	if err := s.edge.Swap(settings); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := s.do("GET", "/sale", ""); strings.Contains(body, "rate-limited") {
+		t.Errorf("the new limit does not hold: %s", body)
+	}
+}
+
 func TestLimiter_ForgetsButNeverGrows(t *testing.T) {
 	l, now := newLimiter(1), time.Now()
 	for i := range 3 * maxBuckets {
@@ -179,6 +198,9 @@ func TestSwap_JudgesLaterRequestsByTheNewSettings(t *testing.T) {
 	}
 	if res, _ := s.do("GET", "/sale", ""); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the old path: %d", res.StatusCode)
+	}
+	if wrong := (Settings{Gates: []Gate{{Name: "x"}}}).Check(); wrong == nil || next.Check() != nil {
+		t.Errorf("Check says %v of a gate without a room and %v of a good one", wrong, next.Check())
 	}
 	if err := s.edge.Swap(Settings{Gates: []Gate{{Name: "x"}}}); err == nil {
 		t.Error("a gate without a room was taken")

@@ -27,6 +27,12 @@ type Settings struct {
 	Metrics *Metrics    // nil: none
 }
 
+// Check says what New and Swap would refuse.
+func (s Settings) Check() error {
+	_, err := newTable(s, &upstreams{})
+	return err
+}
+
 // Gate is one waiting room at the edge.
 type Gate struct {
 	Name     string

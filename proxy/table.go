@@ -89,6 +89,14 @@ func newTable(s Settings, pool *upstreams) (*table, error) {
 	return t, nil
 }
 
+// inherit takes over from the table before what a change of settings must not forget: the joins of the last minute. nil
+// is none.
+func (t *table) inherit(before *table) {
+	if before != nil && before.joins != nil && t.joins != nil && before.joins.burst == t.joins.burst {
+		t.joins = before.joins
+	}
+}
+
 // newGate reads one gate.
 func newGate(plain Gate, pool *upstreams, t *table) (*gate, error) {
 	g := &gate{Gate: plain}
