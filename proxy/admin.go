@@ -41,13 +41,13 @@ type AdminSettings struct {
 	Shop     http.Handler        // the shop's part of the API; nil without one
 	Metrics  http.Handler        // nil: none
 	Draining func() bool         // the edge is about to stop; nil: never
+	Started  time.Time           // of the process; zero: now
 	Logger   *zap.Logger         // nil: none
 }
 
 // Admin is the handler of the admin listener.
 type Admin struct {
 	settings AdminSettings
-	start    time.Time
 	handler  http.Handler
 }
 
@@ -56,7 +56,10 @@ func NewAdmin(s AdminSettings) *Admin {
 	if s.Logger == nil {
 		s.Logger = zap.NewNop()
 	}
-	a := &Admin{settings: s, start: time.Now()}
+	if s.Started.IsZero() {
+		s.Started = time.Now()
+	}
+	a := &Admin{settings: s}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { respondText(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.ready)

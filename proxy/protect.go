@@ -106,7 +106,7 @@ func (a *Admin) ready(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case <-gate.Ready():
 		default:
-			if time.Since(a.start) < patience {
+			if time.Since(a.settings.Started) < patience {
 				answer.Status = "starting"
 			}
 		}

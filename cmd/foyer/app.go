@@ -21,10 +21,10 @@ type app struct {
 
 	logger *zap.Logger
 	stores *store.Stores
-	rooms  []room
 	shop   *shop // nil without one
+	front  *front
 
-	shelves *shelves // of the rooms
+	reloader *reloader // nil: the configuration stays as it is
 
 	edge, admin                 *proxy.Server
 	edgeListener, adminListener net.Listener
@@ -46,8 +46,8 @@ func newApp(ctx context.Context, cfg *config.Config, logger *zap.Logger, fitting
 }
 
 func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) error {
-	registry := newRegistry()
-	keys, err := tokenKeys(cfg.Tokens, a.logger)
+	a.front = &front{registry: newRegistry(), logger: a.logger}
+	keys, err := a.front.keys.read(cfg.Tokens, a.logger)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	}
 	var shopHandler http.Handler = http.NotFoundHandler()
 	if cfg.Origin != nil {
-		if a.shop, err = newShop(ctx, cfg, a.stores, buyerKey(keys[0]), a.tellLeft, registry, a.logger); err != nil {
+		if a.shop, err = newShop(ctx, cfg, a.stores, buyerKey(keys[0]), a.front.tellLeft, a.front.registry, a.logger); err != nil {
 			return err
 		}
 		shopHandler = withCaller(a.shop.Handler())
@@ -66,15 +66,16 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	if fitting.wrapShop != nil {
 		shopHandler = fitting.wrapShop(shopHandler)
 	}
-	return a.buildFront(ctx, cfg, keys, shopHandler, registry)
+	a.front.stores, a.front.shop, a.front.inside = a.stores, a.shop, shopHandler
+	if err := a.front.build(cfg, keys); err != nil {
+		return err
+	}
+	return a.listen(ctx, cfg.Server)
 }
 
-// tellLeft hands what the shop has left to the gates in front of it.
-func (a *app) tellLeft(left map[string]int64) { a.shelves.tell(left) }
-
 // waitReady waits until every room has heard from its store.
-func (a *app) waitReady(ctx context.Context) error {
-	for _, room := range a.rooms {
+func waitReady(ctx context.Context, rooms []room) error {
+	for _, room := range rooms {
 		select {
 		case <-room.Ready():
 		case <-ctx.Done():
@@ -109,8 +110,9 @@ func (a *app) Run(ctx context.Context) error {
 
 // work starts what goes on as long as anybody is served, and a little longer.
 func (a *app) work(ctx context.Context, workers *errgroup.Group) {
-	for _, room := range a.rooms {
-		workers.Go(func() error { return room.Run(ctx) })
+	workers.Go(func() error { return a.front.rooms.Run(ctx) })
+	if a.reloader != nil {
+		workers.Go(func() error { return a.reloader.Run(ctx) })
 	}
 	if a.shop != nil {
 		workers.Go(func() error { return a.shop.till.Run(ctx) })

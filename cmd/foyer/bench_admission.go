@@ -47,7 +47,7 @@ func (b *benchRun) admission(ctx context.Context, gate int) (result admissionRes
 		stop()
 		err = errors.Join(err, <-ended)
 	}()
-	if err := app.waitReady(ctx); err != nil {
+	if err := waitReady(ctx, app.front.rooms.list()); err != nil {
 		return result, err
 	}
 	tally, transport := loadtest.NewTally(), loadtest.NewTransport(loadtest.TransportSettings{Connections: benchArrivals})

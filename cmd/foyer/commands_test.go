@@ -62,7 +62,7 @@ func startApp(t *testing.T, yaml string) *app {
 			t.Errorf("foyer ended with %v", err)
 		}
 	})
-	if err := a.waitReady(t.Context()); err != nil {
+	if err := waitReady(t.Context(), a.front.rooms.list()); err != nil {
 		t.Fatal(err)
 	}
 	return a

@@ -182,7 +182,7 @@ func (s *sale) show(ctx context.Context) {
 	if err != nil {
 		return // the next look will do
 	}
-	gate := s.app.rooms[0].Info()
+	gate := s.app.front.rooms.list()[0].Info()
 	s.live.Show(time.Now(), []loadtest.Gauge{
 		{Label: "arrived", Value: s.tally.Arrived(), Of: demoArrivals},
 		{Label: "waiting", Value: gate.Waiting, Of: demoArrivals},

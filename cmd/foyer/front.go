@@ -1,116 +1,124 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.uber.org/zap"
 
 	"foyer/admission"
 	"foyer/config"
 	"foyer/proxy"
+	"foyer/store"
 )
 
-// buildFront puts the gates in front of the storefronts and the shop, and listens.
-func (a *app) buildFront(ctx context.Context, cfg *config.Config, keys []admission.Key, shop http.Handler, registry *prometheus.Registry) error {
-	ring, err := admission.NewKeyring(keys...)
-	if err != nil {
+// front is what stands in front of the storefronts and the shop: the gates, the edge and the admin listener's handler,
+// all of which a reload changes.
+type front struct {
+	stores   *store.Stores
+	shop     *shop        // nil without one
+	inside   http.Handler // what gates that say origin lead to
+	registry *prometheus.Registry
+	logger   *zap.Logger
+	started  time.Time
+
+	metrics     *proxy.Metrics
+	observed    *storeMetrics
+	keys        tokenKeys
+	ring        *admission.Keyring
+	rooms       *roomSet
+	shelves     atomic.Pointer[shelves] // of the rooms in force; nil before there are any
+	edge        *proxy.Edge
+	certificate *proxy.Certificate // nil: plain HTTP
+	admin       handlerSlot
+}
+
+// build makes it for a configuration. Its rooms do not run yet.
+func (f *front) build(cfg *config.Config, keys []admission.Key) (err error) {
+	f.started, f.rooms = time.Now(), newRoomSet()
+	if f.ring, err = admission.NewKeyring(keys...); err != nil {
 		return misuse{err}
 	}
-	metrics, err := proxy.NewMetrics(registry)
-	if err != nil {
+	if f.metrics, err = proxy.NewMetrics(f.registry); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
-	observed, err := newStoreMetrics(registry)
+	if f.observed, err = newStoreMetrics(f.registry); err != nil {
+		return err
+	}
+	rooms := f.rooms.plan(cfg, f.stores.Line, f.newRoom)
+	settings, err := f.edgeSettings(cfg, rooms)
 	if err != nil {
 		return err
 	}
-	a.rooms = newRooms(cfg, a.stores, ring, metrics, observed, a.logger)
-	if a.shelves, err = newShelves(a.rooms); err != nil {
+	if f.edge, err = proxy.New(settings); err != nil {
+		return misuse{fmt.Errorf("build the edge: %w", err)}
+	}
+	if f.certificate, err = certificate(cfg.Server.TLS); err != nil {
 		return err
 	}
-	gates, err := edgeGates(cfg, a.rooms, shop)
+	shelves, err := newShelves(rooms)
 	if err != nil {
 		return err
 	}
-	edge, err := proxy.New(proxy.Settings{
-		Gates: gates, Always: a.webhooks(), JWKS: jwks(ring),
+	f.rooms.start(rooms)
+	f.rooms.take(cfg, rooms)
+	f.shelves.Store(shelves)
+	if err := f.registry.Register(proxy.NewGateCollector(f.rooms.operated)); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	f.admin.store(f.adminHandler(cfg))
+	return nil
+}
+
+// edgeSettings are what the edge works by.
+func (f *front) edgeSettings(cfg *config.Config, rooms []room) (proxy.Settings, error) {
+	gates, err := edgeGates(cfg, rooms, f.inside)
+	if err != nil {
+		return proxy.Settings{}, err
+	}
+	return proxy.Settings{
+		Gates: gates, Always: f.webhooks(), JWKS: jwks(f.ring),
 		TrustedProxies:  cfg.Server.TrustedProxies,
 		BodyBytes:       int64(cfg.Server.Limits.BodyBytes),
 		JoinsPerAddress: cfg.Server.Limits.JoinsPerAddress,
 		ReadTimeout:     cfg.Server.Timeouts.Read,
 		WriteTimeout:    cfg.Server.Timeouts.Write,
-		Logger:          a.logger,
-		Metrics:         metrics,
-	})
+		Logger:          f.logger,
+		Metrics:         f.metrics,
+	}, nil
+}
+
+// certificate reads what the configuration names; nil for plain HTTP.
+func certificate(files config.TLS) (*proxy.Certificate, error) {
+	if files.Cert == "" {
+		return nil, nil //nolint:nilnil // plain HTTP has none
+	}
+	read, err := proxy.LoadCertificate(files.Cert, files.Key)
 	if err != nil {
-		return misuse{fmt.Errorf("build the edge: %w", err)}
+		return nil, misuse{err}
 	}
-	return errors.Join(a.openEdge(ctx, cfg.Server, edge), a.openAdmin(ctx, cfg, registry, edge.Draining))
+	return read, nil
 }
 
-// openEdge listens for visitors.
-func (a *app) openEdge(ctx context.Context, settings config.Server, edge *proxy.Edge) (err error) {
-	server := proxy.ServerSettings{
-		Handler:     edge,
-		HeaderBytes: int(settings.Limits.HeaderBytes),
-		Connections: settings.Limits.Connections,
-		ReadHeader:  settings.Timeouts.ReadHeader,
-		Write:       settings.Timeouts.Write,
-		Idle:        settings.Timeouts.Idle,
-		Drain:       settings.Timeouts.Drain,
-		OnDrain:     edge.Drain,
-		Logger:      a.logger,
-	}
-	scheme := "http"
-	if settings.TLS.Cert != "" {
-		scheme = "https"
-		if server.Certificate, err = proxy.LoadCertificate(settings.TLS.Cert, settings.TLS.Key); err != nil {
-			return misuse{err}
-		}
-	}
-	if a.edgeListener, err = listen(ctx, settings.Listen); err != nil {
-		return err
-	}
-	a.edge, a.Edge = proxy.NewServer(server), baseURL(scheme, a.edgeListener)
-	return nil
-}
-
-// openAdmin listens for operators.
-func (a *app) openAdmin(ctx context.Context, cfg *config.Config, registry *prometheus.Registry, draining func() bool) (err error) {
-	gates := map[string]proxy.Operated{}
-	for _, room := range a.rooms {
-		gates[room.Name] = room.Room
-	}
-	if err := registry.Register(proxy.NewGateCollector(gates)); err != nil {
-		return fmt.Errorf("register metrics: %w", err)
-	}
+// adminHandler is what operators reach.
+func (f *front) adminHandler(cfg *config.Config) http.Handler {
 	settings := proxy.AdminSettings{
-		Token: string(cfg.Server.AdminToken), Hosts: adminHosts(cfg.Server.Admin), Gates: gates,
-		Metrics:  promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
-		Draining: draining, Logger: a.logger,
+		Token: string(cfg.Server.AdminToken), Hosts: adminHosts(cfg.Server.Admin), Gates: f.rooms.operated(),
+		Metrics:  promhttp.HandlerFor(f.registry, promhttp.HandlerOpts{Registry: f.registry}),
+		Draining: f.edge.Draining, Started: f.started, Logger: f.logger,
 	}
-	if a.shop != nil {
-		settings.Shop = a.shop.AdminHandler()
+	if f.shop != nil {
+		settings.Shop = f.shop.AdminHandler()
 		for _, event := range cfg.Origin.Events {
 			settings.Events = append(settings.Events, event.ID)
 		}
 	}
-	if a.adminListener, err = listen(ctx, cfg.Server.Admin); err != nil {
-		return err
-	}
-	a.admin = proxy.NewServer(proxy.ServerSettings{
-		Handler: proxy.NewAdmin(settings), HeaderBytes: int(cfg.Server.Limits.HeaderBytes),
-		ReadHeader: cfg.Server.Timeouts.ReadHeader, Write: time.Minute, Idle: cfg.Server.Timeouts.Idle, Drain: time.Second,
-		Logger: a.logger,
-	})
-	a.Admin = baseURL("http", a.adminListener)
-	return nil
+	return proxy.NewAdmin(settings)
 }
 
 // adminHosts is the name by which the admin listener is called, where the configuration gives it one.
@@ -122,10 +130,17 @@ func adminHosts(address string) []string {
 	return []string{host}
 }
 
+// tellLeft hands what the shop has left to the gates in front of it.
+func (f *front) tellLeft(left map[string]int64) {
+	if shelves := f.shelves.Load(); shelves != nil {
+		shelves.tell(left)
+	}
+}
+
 // webhooks are the paths that payment gateways send to: no gate stands before them.
-func (a *app) webhooks() []proxy.Route {
-	if a.shop == nil {
+func (f *front) webhooks() []proxy.Route {
+	if f.shop == nil {
 		return nil
 	}
-	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath, Handler: a.shop.Handler()}}
+	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath, Handler: f.shop.Handler()}}
 }

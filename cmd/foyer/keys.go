@@ -20,13 +20,19 @@ import (
 	"foyer/config"
 )
 
-// tokenKeys reads the keys that sign tokens. Where the file names none, one is made for the life of this process.
-func tokenKeys(settings config.Tokens, logger *zap.Logger) ([]admission.Key, error) {
-	if len(settings.Keys) == 0 {
+// tokenKeys are the keys that sign tokens, read from the configuration as often as it changes.
+type tokenKeys struct {
+	own *admission.Key // made for the life of this process, while the file named none
+}
+
+// read reads the keys of a configuration. Where it names none, one is made for the life of this process; what that one
+// has signed counts on when the file names keys later.
+func (t *tokenKeys) read(settings config.Tokens, logger *zap.Logger) ([]admission.Key, error) {
+	if len(settings.Keys) == 0 && t.own == nil {
 		logger.Warn("no tokens.keys: places in line do not survive a restart")
-		return []admission.Key{{ID: "process", Secret: []byte(rand.Text() + rand.Text())}}, nil
+		t.own = &admission.Key{ID: "process-" + rand.Text(), Secret: []byte(rand.Text() + rand.Text())}
 	}
-	keys := make([]admission.Key, len(settings.Keys))
+	keys := make([]admission.Key, len(settings.Keys), len(settings.Keys)+1)
 	for i, key := range settings.Keys {
 		keys[i].ID = key.ID
 		if key.Ed25519File == "" {
@@ -38,6 +44,9 @@ func tokenKeys(settings config.Tokens, logger *zap.Logger) ([]admission.Key, err
 			return nil, misuse{fmt.Errorf("read key %s: %w", key.ID, err)}
 		}
 		keys[i].Private = private
+	}
+	if t.own != nil {
+		keys = append(keys, *t.own)
 	}
 	return keys, nil
 }

@@ -38,7 +38,7 @@ func writeKey(t *testing.T) (file string, public ed25519.PublicKey) {
 
 func TestTokenKeys_ReadsSecretsAndFiles(t *testing.T) {
 	file, public := writeKey(t)
-	keys, err := tokenKeys(config.Tokens{Keys: []config.Key{
+	keys, err := new(tokenKeys).read(config.Tokens{Keys: []config.Key{
 		{ID: "new", Ed25519File: file}, {ID: "old", Secret: "0123456789abcdef0123456789abcdef"},
 	}}, zap.NewNop())
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTokenKeys_RefusesAFileThatHoldsNoKey(t *testing.T) {
 	if err := os.WriteFile(file, []byte("no key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tokenKeys(config.Tokens{Keys: []config.Key{{ID: "one", Ed25519File: file}}}, zap.NewNop()); exitCode(err) != exitMisuse {
+	if _, err := new(tokenKeys).read(config.Tokens{Keys: []config.Key{{ID: "one", Ed25519File: file}}}, zap.NewNop()); exitCode(err) != exitMisuse {
 		t.Errorf("got %v, want a misuse", err)
 	}
 }
@@ -77,5 +77,21 @@ func TestBuyerKey_IsTheSameOnEveryReplicaAndHidesTheTokenKey(t *testing.T) {
 	one, other := buyerKey(admission.Key{ID: "a", Secret: secret}), buyerKey(admission.Key{ID: "b", Secret: secret})
 	if !bytes.Equal(one, other) || bytes.Contains(one, secret) || len(one) != 32 {
 		t.Errorf("keys %x and %x", one, other)
+	}
+}
+
+func TestTokenKeys_OfTheProcessGoOnCountingWhenTheFileNamesSome(t *testing.T) {
+	var source tokenKeys
+	first, err := source.read(config.Tokens{}, zap.NewNop())
+	if err != nil || len(first) != 1 {
+		t.Fatalf("%d keys, %v", len(first), err)
+	}
+	again, err := source.read(config.Tokens{}, zap.NewNop())
+	if err != nil || again[0].ID != first[0].ID {
+		t.Errorf("read again: %v, %v", again[0].ID, err)
+	}
+	both, err := source.read(config.Tokens{Keys: []config.Key{{ID: "one", Secret: "0123456789abcdef0123456789abcdef"}}}, zap.NewNop())
+	if err != nil || len(both) != 2 || both[0].ID != "one" || both[1].ID != first[0].ID {
+		t.Errorf("the file's key must sign, and the other one verify: %v, %v", both, err)
 	}
 }

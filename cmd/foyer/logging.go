@@ -10,11 +10,11 @@ import (
 	"foyer/config"
 )
 
-// newLogger makes the one logger of a process, as the configuration wants it.
-func newLogger(settings config.Log, w io.Writer) (*zap.Logger, error) {
-	level, err := zapcore.ParseLevel(settings.Level)
+// newLogger makes the one logger of a process, as the configuration wants it. Its level can be changed later.
+func newLogger(settings config.Log, w io.Writer) (*zap.Logger, zap.AtomicLevel, error) {
+	level, err := zap.ParseAtomicLevel(settings.Level)
 	if err != nil {
-		return nil, fmt.Errorf("read log level: %w", err)
+		return nil, level, fmt.Errorf("read log level: %w", err)
 	}
 	form := zap.NewProductionEncoderConfig()
 	form.EncodeTime = zapcore.RFC3339NanoTimeEncoder
@@ -24,5 +24,5 @@ func newLogger(settings config.Log, w io.Writer) (*zap.Logger, error) {
 		form.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(form)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)), nil
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)), level, nil
 }

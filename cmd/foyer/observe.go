@@ -19,11 +19,7 @@ func newRegistry() *prometheus.Registry {
 		ConstLabels: prometheus.Labels{"build": buildName()},
 	})
 	build.Set(1)
-	loaded := prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: "foyer", Name: "config_last_reload_successful", Help: "Whether the configuration read last could be used.",
-	})
-	loaded.Set(1)
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build, loaded)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
 	return registry
 }
 

@@ -3,38 +3,23 @@ package main
 import (
 	"time"
 
-	"go.uber.org/zap"
-
 	"foyer/admission"
 	"foyer/config"
-	"foyer/proxy"
-	"foyer/store"
 )
 
-// room is a gate of the configuration with the room behind it.
-type room struct {
-	config.Gate
-	*admission.Room
-}
-
-// newRooms makes a room for every gate, in the order of the file.
-func newRooms(cfg *config.Config, stores *store.Stores, keys *admission.Keyring, gates *proxy.Metrics, observed *storeMetrics, logger *zap.Logger) []room {
-	rooms := make([]room, len(cfg.Gates))
-	for i, gate := range cfg.Gates {
-		line, keeper := stores.Line(gate.Name)
-		rooms[i] = room{Gate: gate, Room: admission.NewRoom(admission.RoomSettings{
-			Gate:         gate.Name,
-			Store:        line,
-			Keys:         keys,
-			Rules:        rules(gate, cfg.Tokens.Leeway, holdTTL(cfg, gate)),
-			Inflight:     gate.Session.Inflight,
-			OnStoreError: admission.OnStoreError(gate.OnStoreError),
-			Observer:     observer(gate.Name, gates, observed),
-			Keeper:       keeper,
-			Logger:       logger,
-		})}
-	}
-	return rooms
+// newRoom makes the room of a gate on its line.
+func (f *front) newRoom(cfg *config.Config, gate config.Gate, line line) *admission.Room {
+	return admission.NewRoom(admission.RoomSettings{
+		Gate:         gate.Name,
+		Store:        line.store,
+		Keeper:       line.keeper,
+		Keys:         f.ring,
+		Rules:        rules(gate, cfg.Tokens.Leeway, holdTTL(cfg, gate)),
+		Inflight:     gate.Session.Inflight,
+		OnStoreError: admission.OnStoreError(gate.OnStoreError),
+		Observer:     observer(gate.Name, f.metrics, f.observed),
+		Logger:       f.logger,
+	})
 }
 
 // rules are a gate's settings in the words of its store.

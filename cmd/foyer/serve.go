@@ -1,10 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 )
 
 func newServe() *cobra.Command {
@@ -17,16 +17,17 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			logger, err := newLogger(cfg.Server.Log, cmd.ErrOrStderr())
+			logger, level, err := newLogger(cfg.Server.Log, cmd.ErrOrStderr())
 			if err != nil {
 				return misuse{err}
 			}
-			for _, warning := range report.Warnings {
-				logger.Warn("configuration", zap.String("problem", warning.Message), zap.Int("line", warning.Line))
-			}
+			warn(logger, report)
 			app, err := newApp(cmd.Context(), cfg, logger, fitting{})
 			if err != nil {
 				return err
+			}
+			if err := app.reloads(configPath(cmd), cfg, level); err != nil {
+				return errors.Join(err, app.close())
 			}
 			if isTerminal(cmd.ErrOrStderr()) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "foyer is open at %s, and run from %s\n", app.Edge, app.Admin)

@@ -22,7 +22,7 @@ func newSimulator() *cobra.Command {
 			"Stripe's API, without money. GET /_simulator/charges tells what was charged.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			logger, err := newLogger(config.Log{Level: "info", Format: "console"}, cmd.ErrOrStderr())
+			logger, _, err := newLogger(config.Log{Level: "info", Format: "console"}, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

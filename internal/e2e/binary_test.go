@@ -62,6 +62,7 @@ func foyerIn(t *testing.T, folder string, args ...string) (stdout, stderr string
 // server is a running foyer serve.
 type server struct {
 	Edge, Admin string // base URLs
+	File        string // the configuration
 
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -81,7 +82,7 @@ func serveIn(t *testing.T, folder, configuration string) *server {
 	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{cmd: exec.Command(binary, "serve", "--config", file), ended: make(chan struct{}), log: &logbook{}}
+	s := &server{File: file, cmd: exec.Command(binary, "serve", "--config", file), ended: make(chan struct{}), log: &logbook{}}
 	s.cmd.Dir = folder
 	errs, err := s.cmd.StderrPipe()
 	if err != nil {
