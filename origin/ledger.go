@@ -32,6 +32,10 @@ type Ledger interface {
 	// Audit reads the ledger of an event in one snapshot.
 	Audit(ctx context.Context, event string) (audit Audit, ok bool, err error)
 
+	// Check looks through the whole ledger, in one snapshot, for rows that break an invariant: none in a sound one. A
+	// payment that is unsettled for longer than settle is one of them. Of each invariant it names up to 1,000.
+	Check(ctx context.Context, settle time.Duration) ([]Finding, error)
+
 	// Hold reads a hold in any state; ok is false where there is none.
 	Hold(ctx context.Context, id string) (hold Hold, ok bool, err error)
 	// Release ends an active hold on its buyer's wish. Repeated: the same answer. PaymentInProgress while paying,
@@ -93,6 +97,14 @@ type Audit struct {
 	Active, Paying, Pending int64 // holds in these states
 	ChargesCaptured         int64 // attempts that were paid
 	ChargesRefunded         int64 // attempts that were refunded
+}
+
+// Finding is a row of the ledger that breaks an invariant.
+type Finding struct {
+	Invariant string `json:"invariant"` // what should hold
+	Event     string `json:"event"`
+	Row       string `json:"row"` // the id of the event, hold, attempt or order, or the buyer
+	Detail    string `json:"detail"`
 }
 
 // AttemptState is a station in the life of a payment attempt.

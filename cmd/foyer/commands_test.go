@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"foyer/config"
-	"foyer/origin"
 )
 
 // shopYAML is a shop on an SQLite file, on free ports.
@@ -91,15 +91,21 @@ func TestMigrateAndReconcile_OnAFreshLedger(t *testing.T) {
 	}
 }
 
-func TestProblems_NamesEachInvariantThatDoesNotHold(t *testing.T) {
-	stock := origin.Stock{Event: origin.Event{Capacity: 10}, Sold: 6, Held: 4}
-	if found := problems(origin.Audit{Stock: stock, HeldRows: 4, SoldRows: 6, Orders: 6, ChargesCaptured: 6}); len(found) != 0 {
-		t.Errorf("a ledger in order has problems %q", found)
+func TestReconcile_NamesTheRowThatBreaksAnInvariant(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	yaml := strings.Replace(shopYAML, "SQLITE", path, 1)
+	startApp(t, yaml)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	stock.Held = 5
-	broken := origin.Audit{Stock: stock, HeldRows: 4, SoldRows: 7, Orders: 6, ChargesCaptured: 8, ChargesRefunded: 1}
-	if found := problems(broken); len(found) != 4 {
-		t.Errorf("a ledger with four faults has problems %q", found)
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.ExecContext(t.Context(), `update events set sold = 1 where id = 'final'`); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t, yaml, "reconcile", "--check")
+	if err == nil || !strings.Contains(out, "final: held 0 and sold 1, in rows 0 and 0") {
+		t.Errorf("%v, %s", err, out)
 	}
 }
 

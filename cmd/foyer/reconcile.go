@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,17 +17,20 @@ import (
 	"foyer/store"
 )
 
+// settleMargin is how much longer than payment.settle a payment may be unsettled: the resolver cancels it after that.
+const settleMargin = time.Minute
+
 // reconciled is what foyer reconcile found of one event.
 type reconciled struct {
-	Event            string   `json:"event"`
-	Capacity         int64    `json:"capacity"`
-	Sold             int64    `json:"sold"`
-	Held             int64    `json:"held"`
-	Counter          *int64   `json:"counter"` // null where the strategy keeps none
-	StrandedReturned int64    `json:"stranded_returned"`
-	DriftBefore      int64    `json:"drift_before"`
-	DriftAfter       int64    `json:"drift_after"`
-	Problems         []string `json:"problems"` // invariants of the ledger that do not hold
+	Event            string           `json:"event"`
+	Capacity         int64            `json:"capacity"`
+	Sold             int64            `json:"sold"`
+	Held             int64            `json:"held"`
+	Counter          *int64           `json:"counter"` // null where the strategy keeps none
+	StrandedReturned int64            `json:"stranded_returned"`
+	DriftBefore      int64            `json:"drift_before"`
+	DriftAfter       int64            `json:"drift_after"`
+	Problems         []origin.Finding `json:"problems,omitempty"` // rows of the ledger that break an invariant
 }
 
 func newReconcile() *cobra.Command {
@@ -32,8 +38,8 @@ func newReconcile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reconcile",
 		Short: "Compare the counters with the ledger and mend them; --check only looks",
-		Long: "Compare, event by event, the ledger's totals with its rows and the counter in Redis with the ledger, and mend the\n" +
-			"counter. Ends with exit code 1 where an invariant of the ledger does not hold or a drift remains.",
+		Long: "Look through the ledger for rows that break an invariant, compare the counter in Redis with it, event by event, and\n" +
+			"mend the counter. Each broken row is named. Ends with exit code 1 if there is one, or where a drift remains.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadShopConfig(cmd)
@@ -78,6 +84,14 @@ func reconcileAll(ctx context.Context, cfg *config.Config, check bool) (found []
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
+	findings, err := stores.Ledger().Check(ctx, cfg.Origin.Payment.Settle+settleMargin)
+	if err != nil {
+		return nil, err
+	}
+	problems := map[string][]origin.Finding{}
+	for _, finding := range findings {
+		problems[finding.Event] = append(problems[finding.Event], finding)
+	}
 	for _, event := range events {
 		report, err := look(ctx, event.ID)
 		if err != nil {
@@ -90,29 +104,14 @@ func reconcileAll(ctx context.Context, cfg *config.Config, check bool) (found []
 		found = append(found, reconciled{
 			Event: event.ID, Capacity: audit.Capacity, Sold: audit.Sold, Held: audit.Held, Counter: report.Counter,
 			StrandedReturned: report.StrandedReturned, DriftBefore: report.DriftBefore, DriftAfter: report.DriftAfter,
-			Problems: problems(audit),
+			Problems: problems[event.ID],
 		})
+		delete(problems, event.ID)
+	}
+	for _, event := range slices.Sorted(maps.Keys(problems)) { // rows of an event that is gone
+		found = append(found, reconciled{Event: event, Problems: problems[event]})
 	}
 	return found, nil
-}
-
-// problems are the invariants of the ledger that do not hold for an event, P5 to P7 of the promises.
-func problems(audit origin.Audit) []string {
-	found := []string{}
-	for _, invariant := range []struct {
-		holds bool
-		name  string
-	}{
-		{audit.Held+audit.Sold <= audit.Capacity, "held + sold <= capacity"},
-		{audit.Held == audit.HeldRows, "held = the units of the holds that hold"},
-		{audit.Sold == audit.SoldRows, "sold = the units of the holds that are sold"},
-		{audit.ChargesCaptured-audit.ChargesRefunded <= audit.Orders, "no charge without an order or a refund"},
-	} {
-		if !invariant.holds {
-			found = append(found, invariant.name)
-		}
-	}
-	return found
 }
 
 func tellReconciled(w io.Writer, found []reconciled) error {
@@ -124,8 +123,10 @@ func tellReconciled(w io.Writer, found []reconciled) error {
 		if _, err := fmt.Fprintf(w, "%s: capacity %d, sold %d, held %d; %s\n", event.Event, event.Capacity, event.Sold, event.Held, counter); err != nil {
 			return err
 		}
-		for _, problem := range event.Problems {
-			fmt.Fprintf(w, "  does not hold: %s\n", problem)
+		for _, p := range event.Problems {
+			if _, err := fmt.Fprintf(w, "  does not hold: %s: %s: %s\n", p.Invariant, p.Row, p.Detail); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -136,7 +137,7 @@ func judgeReconciled(found []reconciled) error {
 	var errs []error
 	for _, event := range found {
 		if len(event.Problems) > 0 {
-			errs = append(errs, fmt.Errorf("event %s: %d invariants do not hold", event.Event, len(event.Problems)))
+			errs = append(errs, fmt.Errorf("event %s: %d rows break an invariant", event.Event, len(event.Problems)))
 		}
 		if event.DriftAfter != 0 {
 			errs = append(errs, fmt.Errorf("event %s: the counter is off by %d", event.Event, event.DriftAfter))
