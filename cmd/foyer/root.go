@@ -36,11 +36,13 @@ func newRoot() *cobra.Command {
 		newBench(),
 		newDemo(),
 		newHealthcheck(),
+		newKeys(),
 		newMigrate(),
 		newReconcile(),
 		newServe(),
 		newSimulator(),
 		newStatus(),
+		newToken(),
 		newVersion(),
 	)
 	return root
