@@ -154,9 +154,9 @@ func matchGate(next handler) handler {
 // applyBypass forwards what needs no slot. A token that is shown with it is taken notice of.
 func applyBypass(next handler) handler {
 	return func(x *exchange) {
-		for _, rule := range x.gate.bypass {
+		for i, rule := range x.gate.bypass {
 			if rule.matches(x) {
-				x.label = "bypass"
+				x.label, x.bypass = "bypass", i+1
 				x.recognise()
 				forward(x)
 				return

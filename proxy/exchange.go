@@ -29,6 +29,8 @@ type exchange struct {
 
 	verdict admission.Verdict // the last one given
 	label   string            // how the gate dealt with the request, for the log and the metrics
+	said    plea              // what it was answered instead of the upstream's answer
+	bypass  int               // which rule of the gate let it through, from 1
 	fault   string            // what went wrong upstream, for the log
 	gone    bool              // the client has hung up before it was answered
 	stream  atomic.Bool       // the answer is open-ended, and so ends with the lease

@@ -37,6 +37,7 @@ func (x *exchange) wait(w http.ResponseWriter) {
 
 // plead writes the answer: a page for a navigation, a problem for everything else, never a redirect.
 func (x *exchange) plead(w http.ResponseWriter, p plea) {
+	x.said = p
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h["Vary"] = []string{"Cookie, Authorization, Accept, Accept-Language"}
