@@ -142,5 +142,9 @@ func (f *front) webhooks() []proxy.Route {
 	if f.shop == nil {
 		return nil
 	}
-	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath, Handler: f.shop.Handler()}}
+	return webhookRoutes(f.shop.Handler())
+}
+
+func webhookRoutes(shop http.Handler) []proxy.Route {
+	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath, Handler: shop}}
 }

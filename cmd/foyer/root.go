@@ -35,6 +35,7 @@ func newRoot() *cobra.Command {
 		newCheck(),
 		newBench(),
 		newDemo(),
+		newExplain(),
 		newHealthcheck(),
 		newKeys(),
 		newMigrate(),
