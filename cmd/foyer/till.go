@@ -10,28 +10,39 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"foyer/config"
+	"foyer/origin"
 	"foyer/origin/gateway/simulator"
+	"foyer/origin/gateway/stripe"
 )
+
+// gateway is a payment provider with its connections.
+type gateway interface {
+	origin.Gateway
+	Close()
+}
 
 // till is the payment gateway as the shop reaches it. Where the simulator is to run in this process it is a real HTTP
 // server all the same, on a loopback port, which the shop calls and which sends its webhooks back over the same port:
 // so they need neither the edge nor its certificate.
 type till struct {
-	*simulator.Client
-	gateway  *simulator.Simulator // nil: elsewhere
-	listener net.Listener
-	base     string       // URL of the simulator
-	hooks    http.Handler // takes the webhooks
+	gateway
+	simulator *simulator.Simulator // nil: elsewhere, or the provider is another
+	listener  net.Listener
+	base      string       // URL of the simulator
+	hooks     http.Handler // takes the webhooks
 }
 
-// newTill connects to the simulator, and starts listening for it where it runs in this process.
+// newTill makes the client of the provider, and starts listening for the simulator where it runs in this process.
 func newTill(ctx context.Context, settings config.Payment, logger *zap.Logger) (*till, error) {
-	secrets := make([]string, len(settings.Simulator.WebhookSecrets))
-	for i, secret := range settings.Simulator.WebhookSecrets {
-		secrets[i] = string(secret)
+	if settings.Provider == stripe.Provider {
+		return &till{gateway: stripe.NewClient(stripe.Settings{
+			SecretKey: string(settings.Stripe.SecretKey), WebhookSecrets: plain(settings.Stripe.WebhookSecrets),
+			APIBase: settings.Stripe.APIBase, Timeout: settings.Timeout, Logger: logger,
+		})}, nil
 	}
-	if settings.Simulator.URL != "" {
-		return &till{Client: simulator.NewClient(settings.Simulator.URL, settings.Timeout, secrets), base: settings.Simulator.URL}, nil
+	secrets := plain(settings.Simulator.WebhookSecrets)
+	if url := settings.Simulator.URL; url != "" {
+		return &till{gateway: simulator.NewClient(url, settings.Timeout, secrets), base: url}, nil
 	}
 	listener, err := listen(ctx, "127.0.0.1:0")
 	if err != nil {
@@ -39,8 +50,8 @@ func newTill(ctx context.Context, settings config.Payment, logger *zap.Logger) (
 	}
 	base := baseURL("http", listener)
 	return &till{
-		Client: simulator.NewClient(base, settings.Timeout, secrets),
-		gateway: simulator.New(simulator.Settings{
+		gateway: simulator.NewClient(base, settings.Timeout, secrets),
+		simulator: simulator.New(simulator.Settings{
 			WebhookURL: base + webhookPath, WebhookSecret: secrets[0], Logger: logger,
 		}),
 		listener: listener, base: base,
@@ -53,14 +64,14 @@ const webhookPath = "/webhooks/" + simulator.Provider
 // Run serves the simulator until ctx ends, if it runs in this process.
 func (t *till) Run(ctx context.Context) error {
 	defer t.close()
-	if t.gateway == nil {
+	if t.simulator == nil {
 		return nil
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+webhookPath, t.hooks)
-	mux.Handle("/", t.gateway)
+	mux.Handle("/", t.simulator)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return t.gateway.Run(ctx) })
+	group.Go(func() error { return t.simulator.Run(ctx) })
 	group.Go(func() error { return serveUntil(ctx, plainServer(mux), t.listener, time.Second) })
 	return group.Wait()
 }
@@ -71,4 +82,12 @@ func (t *till) close() {
 	if t.listener != nil {
 		_ = t.listener.Close() // its server has closed it, if it ever ran
 	}
+}
+
+func plain(secrets []config.Secret) []string {
+	texts := make([]string, len(secrets))
+	for i, secret := range secrets {
+		texts[i] = string(secret)
+	}
+	return texts
 }

@@ -3,7 +3,6 @@ package simulator
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -68,20 +67,6 @@ func (g gateway) create(t *testing.T, attempt, method string) origin.Intent {
 	return intent
 }
 
-func (g gateway) totals(t *testing.T) Totals {
-	t.Helper()
-	response, err := g.http.Get(g.url + "/_simulator/charges")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var totals Totals
-	if err := json.NewDecoder(response.Body).Decode(&totals); err != nil {
-		t.Fatal(err)
-	}
-	return totals
-}
-
 // post sends a form as Stripe's clients do.
 func (g gateway) post(t *testing.T, path, key, form string) (int, string, http.Header) {
 	t.Helper()
@@ -95,26 +80,6 @@ func (g gateway) post(t *testing.T, path, key, form string) (int, string, http.H
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
 	return response.StatusCode, string(body), response.Header
-}
-
-func TestConfirm_ChargesOncePerKey(t *testing.T) {
-	g := start(t, 5*time.Second, nil)
-	intent := g.create(t, "a1", "pm_card_visa")
-	if intent.State != origin.IntentNew || intent.Attempt != "a1" {
-		t.Fatalf("created %+v", intent)
-	}
-	for range 5 {
-		paid, err := g.Confirm(t.Context(), "a1:confirm", intent.ID)
-		if err != nil || paid.State != origin.IntentPaid || paid.Charge == "" {
-			t.Fatalf("confirm: %+v, %v", paid, err)
-		}
-	}
-	if paid, err := g.Confirm(t.Context(), "another key", intent.ID); err != nil || paid.State != origin.IntentPaid {
-		t.Fatalf("a second confirmation shows the paid intent: %+v, %v", paid, err)
-	}
-	if got := g.totals(t); got != (Totals{Charges: 1, Captured: 500}) {
-		t.Fatalf("charged %+v", got)
-	}
 }
 
 func TestCreate_WithOneKeyIsOneIntent(t *testing.T) {
@@ -148,62 +113,6 @@ func TestKey_RefusedParametersLeaveItUnused(t *testing.T) {
 	}
 }
 
-func TestCreate_UnknownMethodIsDeclinedWithoutAnIntent(t *testing.T) {
-	g := start(t, 5*time.Second, nil)
-	if intent := g.create(t, "a1", "pm_card_stolen"); intent.State != origin.IntentDeclined || intent.ID != "" {
-		t.Fatalf("got %+v", intent)
-	}
-}
-
-func TestConfirm_Declined(t *testing.T) {
-	g := start(t, 5*time.Second, nil)
-	intent := g.create(t, "a1", "pm_card_declined")
-	declined, err := g.Confirm(t.Context(), "a1:confirm", intent.ID)
-	if err != nil || declined.State != origin.IntentDeclined || declined.Reason == "" || declined.ID != intent.ID {
-		t.Fatalf("got %+v, %v", declined, err)
-	}
-	canceled, err := g.Cancel(t.Context(), "a1:cancel", intent.ID)
-	if err != nil || canceled.State != origin.IntentCanceled {
-		t.Fatalf("got %+v, %v", canceled, err)
-	}
-	if again, err := g.Confirm(t.Context(), "a1:confirm2", intent.ID); err != nil || again.State != origin.IntentCanceled {
-		t.Fatalf("a canceled intent was confirmed: %+v, %v", again, err)
-	}
-	if got := g.totals(t); got.Charges != 0 {
-		t.Fatalf("charged %+v", got)
-	}
-}
-
-func TestConfirm_TimeoutChargesAndNeverAnswers(t *testing.T) {
-	g := start(t, 200*time.Millisecond, nil)
-	intent := g.create(t, "a1", "pm_card_timeout")
-	if _, err := g.Confirm(t.Context(), "a1:confirm", intent.ID); err == nil {
-		t.Fatal("it answered")
-	}
-	if found, err := g.Intent(t.Context(), intent.ID); err != nil || found.State != origin.IntentPaid {
-		t.Fatalf("got %+v, %v", found, err)
-	}
-	if again, err := g.Confirm(t.Context(), "a1:confirm", intent.ID); err != nil || again.State != origin.IntentPaid {
-		t.Fatalf("the same key is told: %+v, %v", again, err)
-	}
-	if got := g.totals(t); got.Charges != 1 {
-		t.Fatalf("charged %+v", got)
-	}
-}
-
-func TestConfirm_ErrorIsReplayedAndChargesNothing(t *testing.T) {
-	g := start(t, 5*time.Second, nil)
-	intent := g.create(t, "a1", "pm_card_error")
-	for range 2 {
-		if _, err := g.Confirm(t.Context(), "a1:confirm", intent.ID); err == nil {
-			t.Fatal("it succeeded")
-		}
-	}
-	if found, err := g.Intent(t.Context(), intent.ID); err != nil || found.State != origin.IntentNew {
-		t.Fatalf("got %+v, %v", found, err)
-	}
-}
-
 func TestConfirm_InFlightIsAConflict(t *testing.T) {
 	g := start(t, 10*time.Second, nil)
 	intent := g.create(t, "a1", "pm_card_slow")
@@ -225,30 +134,6 @@ func TestConfirm_InFlightIsAConflict(t *testing.T) {
 		t.Errorf("an intent in progress was canceled: %+v, %v", still, err)
 	}
 	first.Wait()
-}
-
-func TestRefund_OncePerKeyAndNeverMoreThanWasPaid(t *testing.T) {
-	g := start(t, 5*time.Second, nil)
-	intent := g.create(t, "a1", "pm_card_visa")
-	if err := g.Refund(t.Context(), "a1:refund", intent.ID, 500); err == nil {
-		t.Fatal("refunded what was not paid")
-	}
-	if _, err := g.Confirm(t.Context(), "a1:confirm", intent.ID); err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	for range 5 {
-		all.Go(func() { _ = g.Refund(t.Context(), "a1:refund", intent.ID, 500) }) // some meet a key in use
-	}
-	all.Wait()
-	for _, key := range []string{"a1:refund", "forgotten key"} {
-		if err := g.Refund(t.Context(), key, intent.ID, 500); err != nil {
-			t.Fatalf("refund again with %q: %v", key, err)
-		}
-	}
-	if got := g.totals(t); got != (Totals{Charges: 1, Captured: 500, Refunds: 1, Refunded: 500}) {
-		t.Fatalf("totals %+v", got)
-	}
 }
 
 func TestWebhook_IsSentAgainUntilTaken(t *testing.T) {
