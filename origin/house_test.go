@@ -60,7 +60,6 @@ type plan struct {
 }
 
 func capacity(n int64) option { return func(p *plan) { p.event.Capacity = n } }
-func limit(n int64) option    { return func(p *plan) { p.event.MaxPerBuyer = n } }
 func ttl(d time.Duration) option {
 	return func(p *plan) { p.settings.HoldTTL, p.settings.ReapEvery = d, 50*time.Millisecond }
 }

@@ -210,7 +210,7 @@ func TestKey_OurOwnFailureIsNotKept(t *testing.T) {
 // breaking is a ledger that can be made to fail.
 type breaking struct {
 	origin.Ledger
-	starts, settles atomic.Bool
+	starts atomic.Bool
 }
 
 func (b *breaking) StartPayment(ctx context.Context, start origin.PaymentStart) (origin.PaymentReply, error) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"foyer/admission"
 	"foyer/internal/services"
 	"foyer/loadtest"
 )
@@ -117,10 +118,8 @@ func TestServe_APollMakesNoStoreCall(t *testing.T) {
 			return line[i].ask(t, http.MethodGet, "/sale", "").StatusCode == http.StatusTooManyRequests
 		})
 	}
-	const span = 2 * time.Second
-	quiet := commands(t, redis, func() { <-time.After(span) })
-	busy := commands(t, redis, func() {
-		started := time.Now()
+	quiet := storeTraffic(t, redis, func() { <-time.After(2 * time.Second) })
+	busy := storeTraffic(t, redis, func() {
 		var wg sync.WaitGroup
 		for _, p := range line {
 			wg.Go(func() {
@@ -130,25 +129,45 @@ func TestServe_APollMakesNoStoreCall(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		<-time.After(span - time.Since(started))
 	})
-	// Both spans hold the same ticks, give or take one or two; 1,000 polls with a store call each would stand out.
-	if extra := busy - quiet; extra > polls/5 {
-		t.Errorf("%d commands in %v without polls, %d with %d of them", quiet, span, busy, polls)
+	t.Logf("without polls %+v, with %d of them %+v", quiet, polls, busy)
+	// A tick runs one script, whoever asks meanwhile. So the time that the polls took bounds the scripts, and the
+	// scripts explain the commands; 1,000 polls with a store call each would stand out in the one or the other.
+	if explained := int(busy.took/admission.Tick) + 2; busy.scripts > explained+polls/5 {
+		t.Errorf("%d scripts in %v, want about %d", busy.scripts, busy.took, explained)
 	}
-	t.Logf("%d commands in %v without polls, %d with %d of them", quiet, span, busy, polls)
+	if quiet.scripts == 0 {
+		t.Fatal("no tick in two seconds")
+	}
+	if explained := busy.scripts * quiet.commands / quiet.scripts; busy.commands > explained+polls/5 {
+		t.Errorf("%d commands by %d scripts, want about %d", busy.commands, busy.scripts, explained)
+	}
 }
 
-// commands counts what Redis does while f runs, what its scripts call included.
-func commands(t *testing.T, redis string, f func()) int {
+// traffic is what a store does in some time.
+type traffic struct {
+	took     time.Duration
+	scripts  int // that were called
+	commands int // all, with those that the scripts call
+}
+
+// storeTraffic counts what Redis does while f runs.
+func storeTraffic(t *testing.T, redis string, f func()) traffic {
 	t.Helper()
-	before := commandCount(t, redis)
+	started, scripts, commands := time.Now(), 0, 0
+	before := commandStats(t, redis)
 	f()
-	return commandCount(t, redis) - before
+	for name, calls := range commandStats(t, redis) {
+		commands += calls - before[name]
+		if strings.HasPrefix(name, "eval") {
+			scripts += calls - before[name]
+		}
+	}
+	return traffic{time.Since(started), scripts, commands}
 }
 
-// commandCount sums the calls of INFO commandstats.
-func commandCount(t *testing.T, redis string) (sum int) {
+// commandStats asks for the calls of each command, by INFO commandstats.
+func commandStats(t *testing.T, redis string) map[string]int {
 	t.Helper()
 	address := strings.TrimSuffix(strings.TrimPrefix(redis, "redis://"), "/0")
 	conn, err := net.Dial("tcp", address)
@@ -170,15 +189,16 @@ func commandCount(t *testing.T, redis string) (sum int) {
 	if _, err := io.ReadFull(reader, text); err != nil {
 		t.Fatal(err)
 	}
+	stats := map[string]int{}
 	for line := range strings.SplitSeq(string(text), "\n") {
-		if _, calls, found := strings.Cut(line, "calls="); found {
+		if name, calls, found := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls="); found {
 			calls, _, _ = strings.Cut(calls, ",")
 			n, err := strconv.Atoi(calls)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum += n
+			stats[name] = n
 		}
 	}
-	return sum
+	return stats
 }

@@ -140,8 +140,7 @@ func TestWebhook_IsSentAgainUntilTaken(t *testing.T) {
 	var mu sync.Mutex
 	var bodies [][]byte
 	taken := make(chan string, 10)
-	var g gateway
-	g = start(t, 5*time.Second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	g := start(t, 5*time.Second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		bodies = append(bodies, body)
