@@ -15,9 +15,10 @@ type End string
 // The ends of a visit.
 const (
 	Bought     End = "bought"
-	GaveUp     End = "gave up"     // in line, after Plan.Patience
-	LeftUnpaid End = "left unpaid" // with a hold, which expires later
-	Vanished   End = "vanished"    // from inside, without a word
+	GaveUp     End = "gave up"       // in line, after Plan.Patience
+	LeftUnpaid End = "left unpaid"   // with a hold, which expires later
+	Vanished   End = "vanished"      // from inside, without a word
+	Looked     End = "looked around" // and left, as meant
 	SoldOut    End = "sold out"
 	Declined   End = "declined"
 	Refused    End = "refused" // the gate was closed or full
@@ -115,7 +116,7 @@ func (b *Buyer) look(ctx context.Context) step {
 		return b.fail(err)
 	}
 	if b.plan.Fate == JustLooks {
-		return b.goodbye(ctx, Vanished)
+		return b.goodbye(ctx, Looked)
 	}
 	return b.take
 }

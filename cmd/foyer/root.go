@@ -38,6 +38,7 @@ func newRoot() *cobra.Command {
 		newExplain(),
 		newHealthcheck(),
 		newKeys(),
+		newLoadtest(),
 		newMigrate(),
 		newReconcile(),
 		newServe(),
