@@ -13,7 +13,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	var show, asJSON bool
+	var show, asJSON, schema bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration and explain it; name every problem at once",
@@ -21,8 +21,11 @@ func newCheck() *cobra.Command {
 			"and ends with exit code 2 if there is one.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, report := config.Load(configPath(cmd))
 			out := cmd.OutOrStdout()
+			if schema {
+				return printSchema(out)
+			}
+			cfg, report := config.Load(configPath(cmd))
 			if asJSON {
 				return checkJSON(out, cfg, report)
 			}
@@ -41,8 +44,19 @@ func newCheck() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&show, "print", false, "print the effective configuration, defaults filled in and secrets hidden")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
-	cmd.MarkFlagsMutuallyExclusive("print", "json")
+	cmd.Flags().BoolVar(&schema, "schema", false, "print a JSON Schema of the configuration, for editors")
+	cmd.MarkFlagsMutuallyExclusive("print", "json", "schema")
 	return cmd
+}
+
+// printSchema writes the schema of every configuration.
+func printSchema(out io.Writer) error {
+	text, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return err
 }
 
 // printConfig writes the effective configuration as YAML.
