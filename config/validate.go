@@ -31,6 +31,9 @@ func (v *validator) validate() {
 	v.gates("gates", v.cfg.Gates)
 	v.upstreams("upstreams", v.cfg.Upstreams)
 	v.origin("origin", v.cfg.Origin)
+	if len(v.problems) == 0 { // who has mistakes to mend needs no advice yet
+		v.lint()
+	}
 }
 
 // fail notes a problem with a key, unless it has one.
