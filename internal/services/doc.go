@@ -8,6 +8,8 @@
 //     prefix of its own.
 //   - [PrivatePostgres] and [PrivateRedis] give a test a server of its own, to kill, freeze and restart.
 //
+// [StripeMock] builds and starts Stripe's own server for tests, from the module proxy.
+//
 // [StartPostgres] and [StartRedis] do the same outside tests. The program in the folder run starts both, runs a
 // command with the variables set, and stops them.
 //

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"crypto/rand"
 	"strings"
 	"sync"
@@ -30,6 +31,9 @@ type intent struct {
 	Refunds                      int64
 	Created                      time.Time
 }
+
+// ours is an id that the shop gave it: its clients write attempt or foyer_attempt, hold or foyer_hold.
+func (i *intent) ours(name string) string { return cmp.Or(i.Metadata[name], i.Metadata["foyer_"+name]) }
 
 // shape is the intent as JSON shows it.
 func (i *intent) shape() map[string]any {
@@ -149,7 +153,7 @@ func (b *book) list(hold, attempt string) ([]intent, Totals) {
 	var totals Totals
 	for _, id := range b.order {
 		i := b.intents[id]
-		if hold != "" && i.Metadata["hold"] != hold || attempt != "" && i.Metadata["attempt"] != attempt {
+		if hold != "" && i.ours("hold") != hold || attempt != "" && i.ours("attempt") != attempt {
 			continue
 		}
 		list = append(list, *i)

@@ -143,7 +143,7 @@ func (s *Simulator) charges(w http.ResponseWriter, r *http.Request) {
 	}
 	lines := []line{}
 	for _, i := range list[max(0, len(list)-1000):] {
-		lines = append(lines, line{i.ID, i.Charge, i.Metadata["hold"], i.Metadata["attempt"], i.Status, i.Amount, i.Refunded})
+		lines = append(lines, line{i.ID, i.Charge, i.ours("hold"), i.ours("attempt"), i.Status, i.Amount, i.Refunded})
 	}
 	write(w, answer{status: http.StatusOK, body: encode(struct {
 		Totals

@@ -63,16 +63,21 @@ func newPayment(i *sdk.PaymentIntent) payment {
 
 // intent translates Stripe's words.
 func (p payment) intent() origin.Intent {
-	i := origin.Intent{
-		ID: p.ID, Attempt: p.Metadata[metadataAttempt], State: p.state(), Charge: string(p.LatestCharge), Amount: p.Amount,
-	}
-	if i.Charge == "" && len(p.Charges.Data) > 0 {
-		i.Charge = string(p.Charges.Data[0])
-	}
-	if i.State == origin.IntentDeclined {
+	i := origin.Intent{ID: p.ID, Attempt: p.Metadata[metadataAttempt], State: p.state(), Amount: p.Amount}
+	switch i.State {
+	case origin.IntentPaid: // what failed is a charge of Stripe's too
+		i.Charge = p.charge()
+	case origin.IntentDeclined:
 		i.Reason = p.LastError.Message
 	}
 	return i
+}
+
+func (p payment) charge() string {
+	if p.LatestCharge == "" && len(p.Charges.Data) > 0 {
+		return string(p.Charges.Data[0])
+	}
+	return string(p.LatestCharge)
 }
 
 // state is how far it is. What is unknown is open: only certainty frees a seat.
