@@ -8,7 +8,7 @@ import (
 
 // F9
 func TestRefund_IsDoneOnce(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		h.loses("refund", 2)
 		paid := h.pay("anna", h.hold("anna", 2), "k", "pm_card_visa")
 		path := "/api/orders/" + paid.text("order") + "/refund"

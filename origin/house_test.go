@@ -54,7 +54,8 @@ type option func(*plan)
 type plan struct {
 	event    origin.Event
 	settings origin.Settings
-	webhooks bool // the simulator sends them
+	webhooks bool      // the simulator sends them
+	connect  connector // to the simulator; nil: its own client
 	wrap     func(origin.Gateway) origin.Gateway
 	idle     bool // without the loops in the background
 }
@@ -138,17 +139,21 @@ func open(t *testing.T, ledger interface {
 // openGateway starts the simulator and its client. Its webhooks go to the shop that opens next.
 func (h *house) openGateway(p *plan) {
 	settings := simulator.Settings{WebhookSecret: hookSecret, Client: h.client}
+	connect := overSimulator
+	if p.connect != nil {
+		connect = p.connect
+	}
 	if p.webhooks {
 		bridge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h.shop.Handler().ServeHTTP(w, r)
 		}))
 		h.Cleanup(bridge.Close)
-		settings.WebhookURL = bridge.URL + "/webhooks/simulator"
+		settings.WebhookURL = bridge.URL + "/webhooks/" + connect("", 0).Name()
 	}
 	gateway := simulator.New(settings)
 	server := httptest.NewServer(gateway)
 	h.simulator = server.URL
-	client := simulator.NewClient(server.URL, p.settings.Payment.Timeout, []string{"whsec_old", hookSecret})
+	client := connect(server.URL, p.settings.Payment.Timeout)
 	h.gateway = client
 	if p.wrap != nil {
 		h.gateway = p.wrap(client)

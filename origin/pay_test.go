@@ -16,7 +16,7 @@ import (
 )
 
 func TestPay_MakesOneOrder(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		hold := h.hold("anna", 2)
 		paid := h.pay("anna", hold, "k1", "pm_card_visa")
 		h.expect(paid, http.StatusCreated, "")
@@ -41,7 +41,7 @@ func TestPay_MakesOneOrder(t *testing.T) {
 
 // F1
 func TestPay_DeliveredFiftyTimesIsOneOrderAndOneCharge(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		for _, deliveries := range []int{5, 50} {
 			buyer := fmt.Sprintf("buyer %d", deliveries)
 			hold := h.hold(buyer, 1)
@@ -72,7 +72,7 @@ func TestPay_DeliveredFiftyTimesIsOneOrderAndOneCharge(t *testing.T) {
 
 // F2
 func TestPay_AChargeWhoseReplyIsLostIsFoundAgain(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		hold := h.hold("anna", 1)
 		pending := h.pay("anna", hold, "k1", "pm_card_timeout")
 		h.expect(pending, http.StatusAccepted, "payment-pending")
@@ -105,7 +105,7 @@ func TestPay_TheResolverFindsAChargeWhoseReplyIsLost(t *testing.T) {
 
 // F3
 func TestPay_AnotherCardAfterADecline(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		hold := h.hold("anna", 1)
 		h.expect(h.pay("anna", hold, "k1", "pm_card_declined"), http.StatusPaymentRequired, "declined")
 		if got := h.state("anna", hold); got != "active" {
@@ -126,7 +126,7 @@ func TestPay_AnotherCardAfterADecline(t *testing.T) {
 }
 
 func TestPay_AnUnknownMethodIsDeclined(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		hold := h.hold("anna", 1)
 		h.expect(h.pay("anna", hold, "k1", "pm_card_stolen"), http.StatusPaymentRequired, "declined")
 		h.expect(h.pay("anna", hold, "k2", "pm_card_visa"), http.StatusCreated, "")
@@ -163,7 +163,7 @@ func TestPay_AnExpiredHoldIsGone(t *testing.T) {
 
 // A failing provider charges nothing, and the buyer can pay with another card.
 func TestPay_AFailingProviderGivesTheHoldBack(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		hold := h.hold("anna", 1)
 		h.expect(h.pay("anna", hold, "k1", "pm_card_error"), http.StatusAccepted, "payment-pending")
 		eventually(h.T, func() bool { return h.state("anna", hold) == "active" })
@@ -191,7 +191,7 @@ func TestPay_UnknownOutcomeStartsNoOther(t *testing.T) {
 
 // A buyer who never answers his bank keeps the seat until the bound, and only the gateway's "canceled" frees it.
 func TestPay_AnAbsentBuyerIsBounded(t *testing.T) {
-	overLedgers(t, func(h *house) {
+	overProviders(t, func(h *house) {
 		hold := h.hold("anna", 1)
 		h.expect(h.pay("anna", hold, "k1", "pm_card_visa"), http.StatusAccepted, "payment-pending")
 		eventually(h.T, func() bool { return h.state("anna", hold) == "active" })
