@@ -104,6 +104,9 @@ func (s *Shop) refundOrder(w http.ResponseWriter, r *http.Request) {
 	if order.Refunded == 0 {
 		attempt, ok, err := s.settings.Ledger.Attempt(ctx, order.Attempt)
 		if err == nil && ok {
+			err = s.settings.Ledger.RefundDue(ctx, attempt.ID)
+		}
+		if err == nil && ok {
 			err = s.payments.refund(ctx, attempt)
 		}
 		if err != nil || !ok {

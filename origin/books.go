@@ -114,7 +114,7 @@ func (b Books) Apply(move Move, order string) Books {
 // Settled is the answer of the books after a settlement's move.
 func (b Books) Settled(move Move) Settled {
 	settled := Settled{Hold: b.Hold, Attempt: b.Attempt, Changed: move.Attempt != ""}
-	if b.Attempt.State == AttemptPaid || b.Attempt.State == AttemptRefunded {
+	if b.Order.Attempt == b.Attempt.ID {
 		settled.Order = b.Order
 	}
 	if move.Frees() {

@@ -65,6 +65,9 @@ type Ledger interface {
 	Open(ctx context.Context, idle time.Duration, limit int) ([]Attempt, error)
 	// Attempt finds one by its id or by its intent.
 	Attempt(ctx context.Context, idOrIntent string) (attempt Attempt, ok bool, err error)
+	// RefundDue notes that a paid attempt is to be refunded, before the gateway is asked to: whoever finds it finishes it.
+	// One that is due or refunded already stays as it is.
+	RefundDue(ctx context.Context, attempt string) error
 	// Refunded notes that the gateway has refunded an attempt, on the attempt and on its order if there is one. Once:
 	// repeating it changes nothing. The units of a refunded order stay sold.
 	Refunded(ctx context.Context, attempt string, amount int64) error
@@ -116,7 +119,7 @@ const (
 	AttemptPaid      AttemptState = "paid"
 	AttemptDeclined  AttemptState = "declined"
 	AttemptCanceled  AttemptState = "canceled"
-	AttemptRefundDue AttemptState = "refund_due" // paid, and there is no seat: to be refunded
+	AttemptRefundDue AttemptState = "refund_due" // paid, and to be refunded: there is no seat, or the operator wishes it
 	AttemptRefunded  AttemptState = "refunded"
 )
 

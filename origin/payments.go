@@ -84,12 +84,10 @@ func ended(a Attempt, order Order) verdict {
 		return verdict{order: order}
 	case AttemptDeclined:
 		return verdict{refusal: Declined, reason: a.Reason}
-	case AttemptRefunded:
+	case AttemptRefunded, AttemptRefundDue:
 		if order.ID != "" {
 			return verdict{order: order}
 		}
-		return verdict{refusal: HoldIsExpired, reason: "the payment came too late and is refunded"}
-	case AttemptRefundDue:
 		return verdict{refusal: HoldIsExpired, reason: "the payment came too late and is refunded"}
 	default: // canceled while we were at it: the hold tells, and the same request may be sent again
 		return verdict{refusal: PaymentPending}

@@ -110,6 +110,13 @@ func (s *Store) Attempt(ctx context.Context, idOrIntent string) (origin.Attempt,
 	return attempt, ok, wrap("read attempt", err)
 }
 
+// RefundDue implements [origin.Ledger].
+func (s *Store) RefundDue(ctx context.Context, attempt string) error {
+	const note = `update attempts set state = 'refund_due', touched_at = clock_timestamp() where id = $1 and state = 'paid'`
+	_, err := s.pool.Exec(ctx, note, attempt)
+	return wrap("note that a refund is due", err)
+}
+
 // Refunded implements [origin.Ledger].
 func (s *Store) Refunded(ctx context.Context, attempt string, amount int64) error {
 	const note = `update attempts set state = 'refunded', refunded = $2, touched_at = clock_timestamp()

@@ -125,6 +125,15 @@ func (s *Store) Attempt(ctx context.Context, idOrIntent string) (origin.Attempt,
 	return attempt, ok, wrap("read attempt", err)
 }
 
+// RefundDue implements [origin.Ledger].
+func (s *Store) RefundDue(ctx context.Context, attempt string) error {
+	const note = `update attempts set state = 'refund_due', touched_at = ?2 where id = ?1 and state = 'paid'`
+	return s.write(ctx, "note that a refund is due", func(tx *sql.Tx, now time.Time) error {
+		_, err := tx.ExecContext(ctx, note, attempt, now.UnixMicro())
+		return err
+	})
+}
+
 // Refunded implements [origin.Ledger].
 func (s *Store) Refunded(ctx context.Context, attempt string, amount int64) error {
 	const note = `update attempts set state = 'refunded', refunded = ?2, touched_at = ?3

@@ -57,6 +57,7 @@ var ledgerCases = []struct {
 	{"Settle_PaidLateGoesByTheNewLimit", settlePaidLateByTheNewLimit},
 	{"Settle_UnknownAttemptIsZero", settleUnknown},
 	{"Open_HandsEachAttemptToOne", openHandsToOne},
+	{"RefundDue_IsFoundAndFinished", refundDueIsFound},
 	{"Refunded_NotesOnce", refundedNotesOnce},
 	{"KeepWebhook_AppliesOnce", keepWebhookAppliesOnce},
 	{"Check_FindsNothingInASoundLedger", checkFindsNothing},

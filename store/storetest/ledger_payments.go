@@ -185,3 +185,37 @@ func keepWebhookAppliesOnce(t *testing.T, l LedgerStore) {
 		t.Errorf("an unknown attempt's: %v %+v %v", first, settled, err)
 	}
 }
+
+// refundDueIsFound: a refund that the operator asked for is found by the resolver if its process dies.
+func refundDueIsFound(t *testing.T, l LedgerStore) {
+	event(t, l, "e", 5, 5)
+	pay(t, l, "attempt", hold(t, l, request("a", "e", "b", 1)))
+	if err := l.RefundDue(t.Context(), "attempt"); err != nil {
+		t.Fatal(err)
+	}
+	if a, _, err := l.Attempt(t.Context(), "attempt"); err != nil || a.State != origin.AttemptOpen {
+		t.Errorf("one that is not paid: %+v %v", a, err)
+	}
+	order := settle(t, l, "attempt", origin.AttemptPaid).Order
+	for range 2 {
+		if err := l.RefundDue(t.Context(), "attempt"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if some, err := l.Open(t.Context(), 0, 10); err != nil || len(some) != 1 || some[0].State != origin.AttemptRefundDue {
+		t.Errorf("found %+v %v", some, err)
+	}
+	if again := settle(t, l, "attempt", origin.AttemptPaid); again.Order != order || again.Changed {
+		t.Errorf("told of the payment again: %+v", again)
+	}
+	if err := l.Refunded(t.Context(), "attempt", 1200); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.RefundDue(t.Context(), "attempt"); err != nil {
+		t.Fatal(err)
+	}
+	if some, err := l.Open(t.Context(), 0, 10); err != nil || len(some) != 0 {
+		t.Errorf("refunded, and found again: %+v %v", some, err)
+	}
+	wantSound(t, l)
+}
