@@ -51,6 +51,6 @@ type Intent struct {
 	Attempt string // our id, from its metadata
 	State   IntentState
 	Charge  string
-	Reason  string
+	Reason  string // of the last decline, also once it is canceled
 	Amount  int64
 }

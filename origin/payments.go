@@ -146,11 +146,19 @@ func (p *payments) take(ctx context.Context, a Attempt, intent Intent) (Settled,
 	case IntentDeclined:
 		settle.State = AttemptDeclined
 	case IntentCanceled:
-		settle.State = AttemptCanceled
+		settle.State = canceledAs(intent)
 	default:
 		return Settled{}, errors.New("the gateway has not decided yet")
 	}
 	return p.apply(ctx, settle)
+}
+
+// canceledAs tells a decline, whose intent we cancel ourselves, from a payment that was ended before it was tried.
+func canceledAs(intent Intent) AttemptState {
+	if intent.Reason != "" {
+		return AttemptDeclined
+	}
+	return AttemptCanceled
 }
 
 // apply settles an attempt in the ledger and does what follows from it.

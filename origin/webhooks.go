@@ -77,7 +77,7 @@ func (p *payments) settlement(ctx context.Context, intent Intent) (*Settlement, 
 	case IntentPaid:
 		settle.State = AttemptPaid
 	case IntentCanceled:
-		settle.State = AttemptCanceled
+		settle.State = canceledAs(intent)
 	case IntentDeclined:
 		// A failure may be that of an earlier try, and arrive after a success. Only a cancel makes it final.
 		if a.State != AttemptOpen {

@@ -57,6 +57,9 @@ func (p payment) intent() origin.Intent {
 	i := origin.Intent{
 		ID: p.ID, Attempt: p.Metadata["attempt"], State: origin.IntentOpen, Charge: p.LatestCharge, Amount: p.Amount,
 	}
+	if p.LastError != nil {
+		i.Reason = p.LastError.Message
+	}
 	switch p.Status {
 	case statusPaid:
 		i.State = origin.IntentPaid
@@ -67,7 +70,7 @@ func (p payment) intent() origin.Intent {
 	case statusNoCard:
 		i.State = origin.IntentNew
 		if p.LastError != nil {
-			i.State, i.Reason = origin.IntentDeclined, p.LastError.Message
+			i.State = origin.IntentDeclined
 		}
 	}
 	return i
