@@ -45,6 +45,7 @@ func (c Caller) hasSlot(w http.ResponseWriter, r *http.Request) bool {
 // cookie of the shop's own.
 type buyers struct {
 	key     []byte
+	old     [][]byte // have signed before
 	trusted []netip.Prefix
 }
 
@@ -62,7 +63,7 @@ func (b buyers) identify(r *http.Request) Caller {
 	}
 	for _, cookie := range r.CookiesNamed(buyerCookie) {
 		id, signature, found := strings.Cut(cookie.Value, ".")
-		if found && hmac.Equal([]byte(signature), []byte(b.sign(id))) {
+		if found && b.signed(id, signature) {
 			caller.Buyer = id
 			return caller
 		}
@@ -86,14 +87,23 @@ func (b buyers) known(w http.ResponseWriter, r *http.Request, caller Caller) Cal
 	}
 	caller.Buyer = "b_" + strings.ToLower(rand.Text())
 	http.SetCookie(w, &http.Cookie{
-		Name: buyerCookie, Value: caller.Buyer + "." + b.sign(caller.Buyer), Path: "/", MaxAge: int(buyerLasts.Seconds()),
+		Name: buyerCookie, Value: caller.Buyer + "." + sign(b.key, caller.Buyer), Path: "/", MaxAge: int(buyerLasts.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: b.secure(r),
 	})
 	return caller
 }
 
-func (b buyers) sign(id string) string {
-	mac := hmac.New(sha256.New, b.key)
+// signed tells whether a signature is of one of the keys.
+func (b buyers) signed(id, signature string) bool {
+	ok := hmac.Equal([]byte(signature), []byte(sign(b.key, id)))
+	for _, key := range b.old {
+		ok = ok || hmac.Equal([]byte(signature), []byte(sign(key, id)))
+	}
+	return ok
+}
+
+func sign(key []byte, id string) string {
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("buyer:" + id))
 	return hex.EncodeToString(mac.Sum(nil))
 }

@@ -17,7 +17,10 @@ func request(remote string, set func(*http.Request)) *http.Request {
 }
 
 func TestIdentify_BelievesOnlyWhoMayTell(t *testing.T) {
-	b := buyers{key: []byte("0123456789abcdef"), trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	b := buyers{
+		key: []byte("0123456789abcdef"), old: [][]byte{[]byte("an older key 0123")},
+		trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+	}
 	named := func(r *http.Request) { r.Header.Set(buyerHeader, "anna") }
 	cookie := func(value string) func(*http.Request) {
 		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: buyerCookie, Value: value}) }
@@ -32,11 +35,12 @@ func TestIdentify_BelievesOnlyWhoMayTell(t *testing.T) {
 		{"a trusted proxy", request("10.1.1.1:1", named), "anna"},
 		{"a trusted proxy, mapped", request("[::ffff:10.1.1.1]:1", named), "anna"},
 		{"a stranger", request("192.0.2.1:1", named), ""},
-		{"a signed cookie", request("192.0.2.1:1", cookie("b_x."+b.sign("b_x"))), "b_x"},
-		{"a cookie of another shop", request("192.0.2.1:1", cookie("b_x."+other.sign("b_x"))), ""},
+		{"a signed cookie", request("192.0.2.1:1", cookie("b_x."+sign(b.key, "b_x"))), "b_x"},
+		{"a cookie of an older key", request("192.0.2.1:1", cookie("b_x."+sign(b.old[0], "b_x"))), "b_x"},
+		{"a cookie of another shop", request("192.0.2.1:1", cookie("b_x."+sign(other.key, "b_x"))), ""},
 		{"an unsigned cookie", request("192.0.2.1:1", cookie("b_x")), ""},
 		{"an empty signature", request("192.0.2.1:1", cookie("b_x.")), ""},
-		{"a changed name", request("192.0.2.1:1", cookie("b_y."+b.sign("b_x"))), ""},
+		{"a changed name", request("192.0.2.1:1", cookie("b_y."+sign(b.key, "b_x"))), ""},
 		{"the gate's word counts first", request("10.1.1.1:1", func(r *http.Request) {
 			named(r)
 			*r = *r.WithContext(WithCaller(r.Context(), Caller{Buyer: "v1", Gated: true}))
@@ -56,7 +60,7 @@ func TestIdentify_BelievesOnlyWhoMayTell(t *testing.T) {
 func TestIdentify_TheFirstCookieThatVerifiesCounts(t *testing.T) {
 	b := buyers{key: []byte("0123456789abcdef")}
 	r := request("192.0.2.1:1", func(r *http.Request) {
-		r.Header.Set("Cookie", "foyer-buyer=evil.00; foyer-buyer=b_x."+b.sign("b_x"))
+		r.Header.Set("Cookie", "foyer-buyer=evil.00; foyer-buyer=b_x."+sign(b.key, "b_x"))
 	})
 	if got := b.identify(r).Buyer; got != "b_x" {
 		t.Fatalf("got %q", got)

@@ -50,14 +50,14 @@ func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
 		refuse(w, refusal, detail)
 		return
 	}
-	caller := s.buyers.admit(w, r)
+	caller := s.buyers.Load().admit(w, r)
 	request := HoldRequest{
 		ID: "h_" + strings.ToLower(rand.Text()), Event: r.PathValue("event"), Buyer: caller.Buyer,
 		Quantity: quantity, TTL: s.settings.HoldTTL,
 	}
 	if !given || caller.Buyer == "" {
 		if caller.hasSlot(w, r) {
-			request.Buyer = s.buyers.known(w, r, caller).Buyer // also of one whom the gate has only now let in
+			request.Buyer = s.buyers.Load().known(w, r, caller).Buyer // also of one whom the gate has only now let in
 			send(w, s.hold(r.Context(), request))
 		}
 		return
@@ -121,7 +121,7 @@ func (s *Shop) find(ctx context.Context, id, buyer string) (Hold, bool, error) {
 }
 
 func (s *Shop) readHold(w http.ResponseWriter, r *http.Request) {
-	hold, ok, err := s.find(r.Context(), r.PathValue("hold"), s.buyers.identify(r).Buyer)
+	hold, ok, err := s.find(r.Context(), r.PathValue("hold"), s.buyers.Load().identify(r).Buyer)
 	switch {
 	case err != nil:
 		send(w, s.broke("read hold", err))
@@ -136,7 +136,7 @@ func (s *Shop) readHold(w http.ResponseWriter, r *http.Request) {
 func (s *Shop) releaseHold(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := s.step(r.Context())
 	defer cancel()
-	id, buyer := r.PathValue("hold"), s.buyers.identify(r).Buyer
+	id, buyer := r.PathValue("hold"), s.buyers.Load().identify(r).Buyer
 	found, ok, err := s.find(ctx, id, buyer)
 	switch {
 	case err != nil:

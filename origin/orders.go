@@ -27,7 +27,7 @@ func newOrderBody(o Order) orderBody {
 }
 
 func (s *Shop) readOrder(w http.ResponseWriter, r *http.Request) {
-	buyer := s.buyers.identify(r).Buyer
+	buyer := s.buyers.Load().identify(r).Buyer
 	order, ok, err := s.settings.Ledger.Order(r.Context(), r.PathValue("order"))
 	switch {
 	case err != nil:

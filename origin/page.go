@@ -36,7 +36,7 @@ func (s *Shop) showShop(w http.ResponseWriter, r *http.Request) {
 		send(w, s.broke("list events", err))
 		return
 	}
-	s.buyers.admit(w, r)
+	s.buyers.Load().admit(w, r)
 	s.sendPage(w, http.StatusOK, pageData{Events: stocks})
 }
 
@@ -54,7 +54,7 @@ func (s *Shop) showEvent(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		refuse(w, NoSuchEvent, "")
 	default:
-		s.buyers.admit(w, r)
+		s.buyers.Load().admit(w, r)
 		s.sendPage(w, http.StatusOK, pageData{Event: &stock})
 	}
 }

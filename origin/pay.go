@@ -24,7 +24,7 @@ func (s *Shop) pay(w http.ResponseWriter, r *http.Request) {
 		refuse(w, refusal, detail)
 		return
 	}
-	caller := s.buyers.identify(r)
+	caller := s.buyers.Load().identify(r)
 	if caller.Buyer == "" {
 		refuse(w, NoSuchHold, "")
 		return

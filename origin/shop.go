@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +34,8 @@ type Settings struct {
 
 	// BuyerKey signs the cookie of buyers who come without a gate; the same on every replica and after a restart.
 	BuyerKey []byte
+	// OldBuyerKeys are keys that cookies may still be signed with.
+	OldBuyerKeys [][]byte
 	// TrustedProxies may name the buyer with X-Foyer-Visitor where no gate is in front.
 	TrustedProxies []netip.Prefix
 
@@ -51,7 +54,7 @@ type Shop struct {
 	settings    Settings
 	logger      *zap.Logger
 	metrics     *metrics
-	buyers      buyers
+	buyers      atomic.Pointer[buyers]
 	idempotency *idempotency
 	payments    *payments
 	reconciler  *reconciler
@@ -83,7 +86,6 @@ func New(settings Settings) (*Shop, error) {
 		settings:    settings,
 		logger:      settings.Logger,
 		metrics:     counts,
-		buyers:      buyers{key: settings.BuyerKey, trusted: settings.TrustedProxies},
 		idempotency: &idempotency{ledger: settings.Ledger},
 		payments:    newPayments(settings, counts),
 		reconciler: &reconciler{
@@ -91,8 +93,15 @@ func New(settings Settings) (*Shop, error) {
 		},
 		shelf: &shelf{ledger: settings.Ledger, tell: settings.OnLeft, logger: settings.Logger},
 	}
+	s.Recognise(settings.BuyerKey, settings.OldBuyerKeys, settings.TrustedProxies)
 	s.public, s.admin = s.publicRoutes(), s.adminRoutes()
 	return s, nil
+}
+
+// Recognise exchanges, while the shop runs, how it knows buyers who come without a gate: the key that signs their
+// cookies, the keys that did, and the proxies that may name them.
+func (s *Shop) Recognise(key []byte, old [][]byte, trusted []netip.Prefix) {
+	s.buyers.Store(&buyers{key: key, old: old, trusted: trusted})
 }
 
 // Handler serves buyers and the gateway's webhooks.

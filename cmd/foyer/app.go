@@ -58,7 +58,7 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	}
 	var shopHandler http.Handler = http.NotFoundHandler()
 	if cfg.Origin != nil {
-		if a.shop, err = newShop(ctx, cfg, a.stores, buyerKey(keys[0]), a.front.tellLeft, a.front.registry, a.logger); err != nil {
+		if a.shop, err = newShop(ctx, cfg, a.stores, keys, a.front.tellLeft, a.front.registry, a.logger); err != nil {
 			return err
 		}
 		shopHandler = withCaller(a.shop.Handler())

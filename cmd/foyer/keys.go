@@ -51,6 +51,14 @@ func (t *tokenKeys) read(settings config.Tokens, logger *zap.Logger) ([]admissio
 	return keys, nil
 }
 
+// buyerKeys are derived from all keys of tokens; the first signs.
+func buyerKeys(keys []admission.Key) (key []byte, old [][]byte) {
+	for _, older := range keys[1:] {
+		old = append(old, buyerKey(older))
+	}
+	return buyerKey(keys[0]), old
+}
+
 // buyerKey signs the cookies of buyers who come without a gate. It is derived from the key that signs tokens, so that
 // all replicas have the same, and a restart too.
 func buyerKey(signer admission.Key) []byte {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"foyer/admission"
 	"foyer/config"
 	"foyer/origin"
 	"foyer/proxy"
@@ -21,7 +22,7 @@ type shop struct {
 }
 
 // newShop opens the embedded shop and puts the events of the configuration on sale. onLeft is told what is left of them.
-func newShop(ctx context.Context, cfg *config.Config, stores *store.Stores, cookieKey []byte, onLeft func(map[string]int64), registry prometheus.Registerer, logger *zap.Logger) (*shop, error) {
+func newShop(ctx context.Context, cfg *config.Config, stores *store.Stores, keys []admission.Key, onLeft func(map[string]int64), registry prometheus.Registerer, logger *zap.Logger) (*shop, error) {
 	for _, event := range cfg.Origin.Events {
 		if _, err := stores.Ledger().PutEvent(ctx, originEvent(event)); err != nil {
 			return nil, fmt.Errorf("put event %s on sale: %w", event.ID, err)
@@ -35,12 +36,14 @@ func newShop(ctx context.Context, cfg *config.Config, stores *store.Stores, cook
 	if err != nil {
 		return nil, fmt.Errorf("open the till: %w", err)
 	}
+	key, old := buyerKeys(keys)
 	made, err := origin.New(origin.Settings{
 		Ledger: stores.Ledger(), Strategy: strategy, Gateway: till,
 		HoldTTL: cfg.Origin.HoldTTL, ReapEvery: cfg.Origin.ReapEvery, ReconcileEvery: cfg.Origin.ReconcileEvery,
 		Payment:        origin.PaymentSettings{Timeout: cfg.Origin.Payment.Timeout, Settle: cfg.Origin.Payment.Settle},
 		OnLeft:         onLeft,
-		BuyerKey:       cookieKey,
+		BuyerKey:       key,
+		OldBuyerKeys:   old,
 		TrustedProxies: cfg.Server.TrustedProxies,
 		Logger:         logger, Metrics: registry,
 	})

@@ -45,6 +45,10 @@ func (a *app) reload(ctx context.Context, running, next *config.Config) error {
 	if err := f.ring.Replace(keys...); err != nil {
 		return err
 	}
+	if a.shop != nil {
+		key, old := buyerKeys(keys)
+		a.shop.Recognise(key, old, next.Server.TrustedProxies)
+	}
 	f.rooms.start(rooms)
 	a.awaitNew(ctx, rooms)
 	f.rooms.take(next, rooms)
