@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
@@ -131,7 +130,7 @@ type matrix struct {
 	*house
 	name    string
 	ledger  wholeLedger
-	connect func(p *process) *redis.Client // nil: the strategy needs none
+	connect func(p *process, settings *strategy.Settings) // nil: the strategy needs no counter
 	prefix  string
 	made    atomic.Int64
 	lapsing sync.Mutex
@@ -163,18 +162,12 @@ func newMatrix(t *testing.T, name string, r recovery) *matrix {
 	url, prefix := services.Redis(t)
 	scripts := readScripts(t)
 	m.prefix = prefix
-	m.connect = func(p *process) *redis.Client {
-		options, err := redis.ParseURL(url)
-		if err != nil {
-			t.Fatal(err)
+	m.connect = func(p *process, settings *strategy.Settings) {
+		if p == nil {
+			settings.Redis = services.RedisClient(t, url, nil)
+			return
 		}
-		options.MaxRetries, options.PoolSize = -1, 2
-		client := redis.NewClient(options)
-		if p != nil {
-			client.AddHook(crossedRedis{p: p, scripts: scripts})
-		}
-		t.Cleanup(func() { _ = client.Close() })
-		return client
+		settings.Redis = services.RedisClient(t, url, crossedCounter(p, scripts))
 	}
 	return m.over(t, store, options)
 }
@@ -204,7 +197,7 @@ func (m *matrix) settingsOf(p *process, ledger wholeLedger) origin.Settings {
 	m.Helper()
 	settings := strategy.Settings{Ledger: ledger, Prefix: m.prefix, Grace: time.Second}
 	if m.connect != nil {
-		settings.Redis = m.connect(p)
+		m.connect(p, &settings)
 	}
 	made, err := strategy.New(m.name, settings)
 	if err != nil {

@@ -5,15 +5,12 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"foyer/origin"
 	"foyer/store/strategy"
@@ -196,13 +193,10 @@ func crossedGateway(p *process, gateway origin.Gateway) origin.Gateway {
 	}
 }
 
-// crossedRedis are the crash points on the way to the counter, each named for its script.
-type crossedRedis struct {
-	p       *process
-	scripts map[string]string // by hash
+// crossedCounter are the crash points on the way to the counter, each named for its script.
+func crossedCounter(p *process, scripts map[string]string) func(hash string, call func() error) error {
+	return func(hash string, call func() error) error { return crossed(p, "counter."+scripts[hash], call) }
 }
-
-var _ redis.Hook = crossedRedis{}
 
 // readScripts names the strategies' scripts by their hash.
 func readScripts(t *testing.T) map[string]string {
@@ -221,29 +215,4 @@ func readScripts(t *testing.T) map[string]string {
 		names[hex.EncodeToString(sum[:])] = strings.TrimSuffix(filepath.Base(path), ".lua")
 	}
 	return names
-}
-
-func (c crossedRedis) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		return next(ctx, network, address)
-	}
-}
-
-func (c crossedRedis) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (c crossedRedis) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		args := cmd.Args()
-		if cmd.Name() != "evalsha" || len(args) < 2 {
-			return next(ctx, cmd)
-		}
-		hash, _ := args[1].(string)
-		err := crossed(c.p, "counter."+c.scripts[hash], func() error { return next(ctx, cmd) })
-		if err != nil && cmd.Err() == nil {
-			cmd.SetErr(err)
-		}
-		return err
-	}
 }
