@@ -53,4 +53,7 @@ type Intent struct {
 	Charge  string
 	Reason  string // of the last decline, also once it is canceled
 	Amount  int64
+	// Action is what the buyer's page needs so that he can act where the intent waits for him, as for 3-D Secure: Stripe's
+	// client secret. It is told to nobody else, and kept nowhere.
+	Action string
 }

@@ -70,6 +70,9 @@ func (s *Shop) charge(ctx context.Context, key Key, hold, method string) outcome
 		o.commands = append([]string{"release"}, s.shelf.commands(ctx, true)...)
 		return o
 	case PaymentPending:
+		if verdict.action != "" {
+			members["client_secret"] = verdict.action
+		}
 		o := problem(PaymentPending, members)
 		o.Headers["Location"] = "/api/holds/" + hold
 		return o

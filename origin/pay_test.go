@@ -172,6 +172,26 @@ func TestPay_AFailingProviderGivesTheHoldBack(t *testing.T) {
 	})
 }
 
+// The buyer's page is told what it needs for 3-D Secure, as often as it asks with its key, and nobody else is.
+func TestPay_TellsTheBuyerWhatToActOn(t *testing.T) {
+	overProviders(t, func(h *house) {
+		hold := h.hold("anna", 1)
+		pending := h.pay("anna", hold, "k1", "pm_card_3ds")
+		h.expect(pending, http.StatusAccepted, "payment-pending")
+		if got := pending.text("client_secret"); !strings.HasPrefix(got, "pi_") {
+			h.Errorf("client secret %q in %v", got, pending)
+		}
+		if got := h.ask("anna", "GET", "/api/holds/"+hold, ""); strings.Contains(got.raw, "secret") {
+			h.Errorf("hold %v", got)
+		}
+		h.expect(h.pay("bert", hold, "k1", "pm_card_3ds"), http.StatusNotFound, "no-such-hold")
+		eventually(h.T, func() bool { return h.state("anna", hold) == "sold" })
+		if paid := h.pay("anna", hold, "k1", "pm_card_3ds"); paid.status != http.StatusCreated || strings.Contains(paid.raw, "secret") {
+			h.Errorf("paid %v", paid)
+		}
+	}, withWebhooks)
+}
+
 func TestPay_UnknownOutcomeStartsNoOther(t *testing.T) {
 	overLedgers(t, func(h *house) {
 		hold := h.hold("anna", 1)

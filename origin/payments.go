@@ -39,7 +39,13 @@ type verdict struct {
 	refusal Refusal
 	order   Order // when paid, now or before
 	reason  string
+	action  string // what the buyer's page needs, where the payment waits for him
 }
+
+// undecided is the error of a payment that the gateway has not decided yet.
+type undecided struct{ action string }
+
+func (*undecided) Error() string { return "the gateway has not decided yet" }
 
 func newPayments(settings Settings, counts *metrics) *payments {
 	return &payments{
@@ -70,11 +76,21 @@ func (p *payments) pay(ctx context.Context, key Key, hold, method string) (verdi
 			p.logger.Warn("outcome of a payment is unknown", zap.String("attempt", start.Attempt), zap.Error(err))
 			p.soon(start.Attempt)
 			p.metrics.payments.WithLabelValues("pending").Inc()
-			return verdict{refusal: PaymentPending}, nil
+			return pending(err), nil
 		}
 		return ended(settled.Attempt, settled.Order), nil
 	}
 	return verdict{refusal: Declined, reason: "the payment was canceled; pay again with a new key"}, nil
+}
+
+// pending is the verdict on an outcome that is not known.
+func pending(err error) verdict {
+	v := verdict{refusal: PaymentPending}
+	var waits *undecided
+	if errors.As(err, &waits) {
+		v.action = waits.action
+	}
+	return v
 }
 
 // ended puts the end of an attempt into words.
@@ -148,7 +164,7 @@ func (p *payments) take(ctx context.Context, a Attempt, intent Intent) (Settled,
 	case IntentCanceled:
 		settle.State = canceledAs(intent)
 	default:
-		return Settled{}, errors.New("the gateway has not decided yet")
+		return Settled{}, &undecided{intent.Action}
 	}
 	return p.apply(ctx, settle)
 }

@@ -160,13 +160,13 @@ func TestRefund_OncePerKeyAndNeverMoreThanWasPaid(t *testing.T) {
 func TestWebhook_TellsOfASuccessThatNoAnswerShowed(t *testing.T) {
 	each(t, patient, func(t *testing.T, b *bench) {
 		intent := b.create(t, "a1", "pm_card_3ds")
-		if open, err := b.Confirm(t.Context(), "a1:confirm", intent.ID); err != nil || open.State != origin.IntentOpen {
+		if open, err := b.Confirm(t.Context(), "a1:confirm", intent.ID); err != nil || open.State != origin.IntentOpen || open.Action == "" {
 			t.Fatalf("got %+v, %v", open, err)
 		}
 		came := <-b.webhooks
 		hook, paid, err := b.Webhook(came.header, came.body)
 		if err != nil || hook.Type != "payment_intent.succeeded" || hook.Intent != intent.ID || hook.Provider != b.Name() ||
-			paid.State != origin.IntentPaid || paid.Attempt != "a1" || paid.Amount != 500 || paid.Charge == "" {
+			paid.State != origin.IntentPaid || paid.Attempt != "a1" || paid.Amount != 500 || paid.Charge == "" || paid.Action != "" {
 			t.Fatalf("got %+v, %+v, %v", hook, paid, err)
 		}
 		if _, _, err := b.Webhook(came.header, append(came.body, ' ')); err == nil {

@@ -45,6 +45,9 @@ func (i *intent) shape() map[string]any {
 	if i.Charge != "" {
 		shape["latest_charge"] = i.Charge
 	}
+	if i.Status == statusAction {
+		shape["client_secret"] = i.ID + "_secret"
+	}
 	if i.Code != "" {
 		shape["last_payment_error"] = map[string]any{"type": "card_error", "code": i.Code, "message": i.Message}
 	}

@@ -15,6 +15,7 @@ type payment struct {
 	Amount       int64
 	Metadata     map[string]string
 	LatestCharge string   `json:"latest_charge"`
+	ClientSecret string   `json:"client_secret"` // only while the buyer must act
 	LastError    *problem `json:"last_payment_error"`
 }
 
@@ -56,6 +57,7 @@ func (r reply) intent(did string) (origin.Intent, error) {
 func (p payment) intent() origin.Intent {
 	i := origin.Intent{
 		ID: p.ID, Attempt: p.Metadata["attempt"], State: origin.IntentOpen, Charge: p.LatestCharge, Amount: p.Amount,
+		Action: p.ClientSecret,
 	}
 	if p.LastError != nil {
 		i.Reason = p.LastError.Message

@@ -23,6 +23,7 @@ type payment struct {
 		Data []reference `json:"data"` // newest first, in versions before latest_charge (2022-11-15)
 	} `json:"charges"`
 	LastError *failure `json:"last_payment_error"`
+	Action    string   `json:"-"` // a webhook is no answer to the buyer
 }
 
 // failure is why the last try to charge did not succeed.
@@ -52,6 +53,9 @@ func (r *reference) UnmarshalJSON(text []byte) error {
 // newPayment takes what is read of a PaymentIntent of the library.
 func newPayment(i *sdk.PaymentIntent) payment {
 	p := payment{ID: i.ID, Object: i.Object, Status: string(i.Status), Amount: i.Amount, Metadata: i.Metadata}
+	if i.Status == sdk.PaymentIntentStatusRequiresAction {
+		p.Action = i.ClientSecret
+	}
 	if i.LatestCharge != nil {
 		p.LatestCharge = reference(i.LatestCharge.ID)
 	}
@@ -63,7 +67,7 @@ func newPayment(i *sdk.PaymentIntent) payment {
 
 // intent translates Stripe's words.
 func (p payment) intent() origin.Intent {
-	i := origin.Intent{ID: p.ID, Attempt: p.Metadata[metadataAttempt], State: p.state(), Amount: p.Amount}
+	i := origin.Intent{ID: p.ID, Attempt: p.Metadata[metadataAttempt], State: p.state(), Amount: p.Amount, Action: p.Action}
 	switch i.State {
 	case origin.IntentPaid: // what failed is a charge of Stripe's too
 		i.Charge = p.charge()
