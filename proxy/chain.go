@@ -143,12 +143,31 @@ func (x *exchange) canonical(u *url.URL) {
 func matchGate(next handler) handler {
 	return func(x *exchange) {
 		if x.gate = x.table.match(x.host, x.path); x.gate == nil {
+			x.gate = x.chooseAlso()
+		}
+		if x.gate == nil {
 			x.label = "no-gate"
 			x.refuse(x.w, kindNotFound, "no gate matches")
 			return
 		}
 		next(x)
 	}
+}
+
+// chooseAlso finds the gate of a path that several may have in common, such as a shop's /api/holds: the one whose token
+// is shown, or else the first. It is nil where there is none.
+func (x *exchange) chooseAlso() *gate {
+	shared := x.table.matchAlso(x.host, x.path)
+	if len(shared) == 0 {
+		return nil
+	}
+	for _, x.gate = range shared {
+		x.findTokens()
+		if _, known := x.gate.Room.Identify(x.tokens); known {
+			return x.gate
+		}
+	}
+	return shared[0]
 }
 
 // applyBypass forwards what needs no slot. A token that is shown with it is taken notice of.

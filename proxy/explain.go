@@ -126,6 +126,13 @@ func (g *gate) why(host Host, path Path) string {
 			return by + ", path " + p.String()
 		}
 	}
+	if !g.matches(host, path) {
+		for _, p := range g.also {
+			if p.Matches(path.Decoded) {
+				return by + ", path " + p.String() + ", which is no gate's own"
+			}
+		}
+	}
 	return by + ", any path"
 }
 

@@ -37,6 +37,7 @@ func (s Settings) Check() error {
 type Gate struct {
 	Name     string
 	Match    Match
+	Also     []string // path patterns that the gate matches besides, on its hosts, where no gate's own do
 	Room     Room
 	Upstream Upstream
 	Ungated  []string // path patterns that reach an upstream in the process without a slot; see [Visit]

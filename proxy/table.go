@@ -34,6 +34,7 @@ type table struct {
 type gate struct {
 	Gate
 	paths    []Pattern
+	also     []Pattern
 	ungated  []Pattern
 	bypass   []bypassRule
 	page     *page
@@ -104,6 +105,9 @@ func newGate(plain Gate, pool *upstreams, t *table) (*gate, error) {
 	if g.paths, err = newPatterns(plain.Match.Paths); err != nil {
 		return nil, err
 	}
+	if g.also, err = newPatterns(plain.Also); err != nil {
+		return nil, err
+	}
 	if g.ungated, err = newPatterns(plain.Ungated); err != nil {
 		return nil, err
 	}
@@ -140,13 +144,25 @@ func (t *table) match(host Host, path Path) *gate {
 	return nil
 }
 
+// matchAlso are the gates that a host and a path belong to where match finds none, in the order of trial.
+func (t *table) matchAlso(host Host, path Path) []*gate {
+	var found []*gate
+	for _, g := range t.gates {
+		if g.named(host) && anyMatches(g.also, path.Decoded) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
 // matches reports whether a host and a path are the gate's.
 func (g *gate) matches(host Host, path Path) bool {
-	named := len(g.Match.Hosts) == 0
-	for _, pattern := range g.Match.Hosts {
-		named = named || hostMatches(pattern, host.Name)
-	}
-	return named && (len(g.paths) == 0 || anyMatches(g.paths, path.Decoded))
+	return g.named(host) && (len(g.paths) == 0 || anyMatches(g.paths, path.Decoded))
+}
+
+// named reports whether a host is one of the gate's.
+func (g *gate) named(host Host) bool {
+	return len(g.Match.Hosts) == 0 || g.hostPattern(host) != ""
 }
 
 // noKeys answers for a key set without public keys.

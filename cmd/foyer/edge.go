@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"foyer/config"
 	"foyer/proxy"
@@ -14,6 +16,10 @@ import (
 // shopPaths are what concerns a hold or an order one already has: it reaches the embedded shop without a slot, and the
 // shop asks for one where it is needed.
 var shopPaths = []string{"/api/holds/**", "/api/orders/**"}
+
+// alsoShop are the calls that the shop's page makes. They belong to a gate in front of the shop, where no gate names
+// them, whichever of the shop's pages it matches.
+var alsoShop = []string{"/api/events", "/api/holds/**", "/api/orders/**"}
 
 // edgeGates are the gates of the configuration in the words of the edge. The shop is the upstream of those that say
 // origin.
@@ -34,6 +40,7 @@ func edgeGates(cfg *config.Config, rooms []room, shop http.Handler) ([]proxy.Gat
 		}
 		if room.Upstream == config.UpstreamOrigin {
 			gates[i].Upstream, gates[i].Ungated = proxy.Upstream{Handler: shop}, shopPaths
+			gates[i].Also = alsoPaths(room.Match.Paths)
 			continue
 		}
 		if gates[i].Upstream, err = edgeUpstream(cfg, room.Upstream); err != nil {
@@ -41,6 +48,21 @@ func edgeGates(cfg *config.Config, rooms []room, shop http.Handler) ([]proxy.Gat
 		}
 	}
 	return gates, nil
+}
+
+// alsoPaths are the calls that belong to a gate with these paths in front of the shop: of the events whose pages it
+// matches, and of holds and orders. A gate without paths matches everything as it is.
+func alsoPaths(paths []string) []string {
+	if len(paths) == 0 {
+		return nil
+	}
+	also := slices.Clone(alsoShop)
+	for _, path := range paths {
+		if strings.HasPrefix(path, "/events/") {
+			also = append(also, "/api"+path)
+		}
+	}
+	return also
 }
 
 // edgeUpstream is a storefront with its tuning.
