@@ -32,7 +32,7 @@ func explainSettings() Settings {
 			{Name: "default", Upstream: elsewhere, Match: Match{Paths: []string{"/last"}}},
 			{Name: "final", Match: Match{Hosts: []string{"*.example.com"}, Paths: []string{"/sale/**"}},
 				Upstream: Upstream{Handler: http.NotFoundHandler()}, Ungated: []string{"/sale/holds/**"},
-				Also: []string{"/api/seats", "/sale/holds/**"},
+				Also:   []string{"/api/seats", "/sale/holds/**"},
 				Bypass: []Bypass{{Paths: []string{"/sale/assets/**"}}, {HeaderName: "X-Staff-Key", HeaderValue: "swordfish"}}},
 			{Name: "semi", Upstream: elsewhere, Match: Match{Hosts: []string{"semi.test"}}},
 		},
