@@ -7,6 +7,7 @@ export GOTOOLCHAIN = go1.27.3
 GO         ?= go
 TESTFLAGS  ?=
 FUZZTIME   ?= 10s
+SPAN       ?= 5m
 
 # The tools, pinned. They are run from the module proxy and are no dependency of this module.
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -20,7 +21,7 @@ with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-deps race benchmarks bench fuzz lint clean
+.PHONY: help demo build test test-deps race benchmarks bench fuzz soak lint clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +54,9 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 			echo "$$dir $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$dir; \
 		done; \
 	done
+
+soak: test-deps ## 5,000 visitors for five minutes while replicas, Redis and links break (SPAN=5m)
+	$(GO) test -count=1 -v -timeout 20m ./internal/soak -span $(SPAN) -guests 5000
 
 lint: ## gofmt, go vet, staticcheck and govulncheck
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }

@@ -1,5 +1,7 @@
 package admission
 
+import "time"
+
 // GateInfo is how a gate stands, for its operators.
 type GateInfo struct {
 	Gate              string
@@ -8,6 +10,8 @@ type GateInfo struct {
 	AdmitRate         int
 	Active            int    // leases
 	Offered           int    // offers
+	Leaving           int    // slots that were given back and are free within two ticks
+	Lapsed            int    // offers let lapse, of the tickets that may still come back
 	Waiting           int    // live visitors in line
 	Tail              Ticket // the last ticket given out
 	Head              Ticket // the lowest that waits; 0: none
@@ -17,6 +21,8 @@ type GateInfo struct {
 	Round             string
 	Store             string // "ok", "down", "lost"
 	SoldOut           bool
+	AsOf              time.Time // the store's time of all this
+	GivesAt           time.Time // no slot is given before, because the store was lost; zero or past: they are given
 }
 
 // Info is how the gate stood at the last Sync.
@@ -36,8 +42,14 @@ func (r *Room) Info() GateInfo {
 			info.Active++
 		case slot.Kind == Offer:
 			info.Offered++
+		case slot.Kind == Leaving:
+			info.Leaving++
 		}
 	}
+	for _, n := range v.missed {
+		info.Lapsed += n
+	}
+	info.AsOf, info.GivesAt = v.snap.Now, v.snap.Gives
 	info.Waiting, info.Tail, info.Round = v.waiting(), v.snap.Tail, v.snap.Round
 	info.Head, _ = v.snap.Waiting.Next(0)
 	info.AdmittedPerMinute, info.Admitted = v.flow.PerMinute, v.snap.Admitted

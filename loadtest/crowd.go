@@ -81,7 +81,7 @@ func (t *Tally) arrive() {
 
 func (t *Tally) leave(outcome Outcome) {
 	switch outcome.End {
-	case GaveUp, Refused, Failed:
+	case GaveUp, Refused, Failed, Cut:
 	default:
 		t.Waits.Record(outcome.Waited)
 	}

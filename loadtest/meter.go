@@ -14,9 +14,13 @@ import (
 type Meter struct {
 	// Who names the person behind a request; "" is not counted. It is called on every request.
 	Who func(*http.Request) string
+	// Silence, if set, ends a stay: whoever asks for nothing for longer is not inside meanwhile. It is at most the gate's
+	// session.idle, so that a lease that lasts covers the whole stay.
+	Silence time.Duration
 
 	mu    sync.Mutex
-	stays map[string]stay
+	stays map[string][]stay // by person, the last one open
+	ended map[string]bool   // whose last stay is known to be over
 }
 
 // stay is somebody's time inside.
@@ -44,8 +48,10 @@ func (m *Meter) Peak() int {
 	}
 	m.mu.Lock()
 	turns := make([]turn, 0, 2*len(m.stays))
-	for _, s := range m.stays {
-		turns = append(turns, turn{s.from, true}, turn{s.to, false})
+	for _, stays := range m.stays {
+		for _, s := range stays {
+			turns = append(turns, turn{s.from, true}, turn{s.to, false})
+		}
 	}
 	m.mu.Unlock()
 	slices.SortFunc(turns, func(a, b turn) int {
@@ -81,17 +87,29 @@ func rank(enter bool) int {
 	return 1
 }
 
-// note widens the stay of somebody to hold the instant at.
+// End ends the stay of somebody who was told to wait again; the next request begins another.
+func (m *Meter) End(who string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended == nil {
+		m.ended = map[string]bool{}
+	}
+	m.ended[who] = true
+}
+
+// note widens the stay of somebody to hold the instant at, or begins another.
 func (m *Meter) note(who string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s, known := m.stays[who]
-	if !known {
-		if m.stays == nil {
-			m.stays = map[string]stay{}
-		}
-		s.from = at
+	if m.stays == nil {
+		m.stays = map[string][]stay{}
 	}
-	s.to = at
-	m.stays[who] = s
+	stays := m.stays[who]
+	n := len(stays)
+	if n == 0 || m.ended[who] || m.Silence > 0 && at.Sub(stays[n-1].to) > m.Silence {
+		delete(m.ended, who)
+		m.stays[who] = append(stays, stay{at, at})
+		return
+	}
+	stays[n-1].to = at
 }

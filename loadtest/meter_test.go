@@ -33,10 +33,34 @@ func TestMeter_CountsTheTimeBetweenRequests(t *testing.T) {
 
 func TestMeter_CountsATieAgainstTheGate(t *testing.T) {
 	at := time.Unix(0, 0)
-	meter := &Meter{stays: map[string]stay{
-		"anna": {from: at, to: at.Add(time.Second)},
-		"bert": {from: at.Add(time.Second), to: at.Add(2 * time.Second)},
+	meter := &Meter{stays: map[string][]stay{
+		"anna": {{from: at, to: at.Add(time.Second)}},
+		"bert": {{from: at.Add(time.Second), to: at.Add(2 * time.Second)}},
 	}}
+	if peak := meter.Peak(); peak != 2 {
+		t.Errorf("peak %d, want 2", peak)
+	}
+}
+
+func TestMeter_ASilenceOrBeingToldToWaitEndsAStay(t *testing.T) {
+	start := time.Now()
+	second := func(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
+	meter := Meter{Silence: 3 * time.Second}
+	for _, at := range []int{0, 2, 10, 12} { // away from 2 to 10
+		meter.note("a", second(at))
+	}
+	meter.note("b", second(4))
+	meter.note("b", second(6))
+	if peak := meter.Peak(); peak != 1 {
+		t.Errorf("peak %d, want 1: a was away while b was inside", peak)
+	}
+	meter.End("b")
+	meter.note("b", second(8))
+	meter.note("c", second(7))
+	if peak := meter.Peak(); peak != 1 {
+		t.Errorf("peak %d, want 1: b was told to wait while c was inside", peak)
+	}
+	meter.note("c", second(8))
 	if peak := meter.Peak(); peak != 2 {
 		t.Errorf("peak %d, want 2", peak)
 	}

@@ -22,6 +22,10 @@ type Place struct {
 	Position int           // 1 = next
 	Again    time.Duration // when to ask again
 	Code     int           // HTTP status
+	AsOf     time.Time     // what the gate judged by; zero where it said nothing
+	Reason   string        // why the line stands still, if it does
+	Visitor  string        // who the gate says it is, from behind it: only a Storefront tells
+	At       time.Time     // when the request was behind the gate, likewise
 }
 
 // Site is where a crowd goes.

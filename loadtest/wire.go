@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -15,6 +16,8 @@ type statusObject struct {
 	Ticket      uint64 `json:"ticket"`
 	Position    *int   `json:"position"`
 	PollAfterMS int64  `json:"poll_after_ms"`
+	AsOf        string `json:"as_of"`
+	Reason      string `json:"reason"`
 }
 
 // problem is an answer in the form of RFC 9457.
@@ -38,6 +41,8 @@ func (s statusObject) place(code int) Place {
 	if s.Position != nil {
 		place.Position = *s.Position
 	}
+	place.Reason = s.Reason
+	place.AsOf, _ = time.Parse(time.RFC3339, s.AsOf) // zero where it is null
 	switch s.State {
 	case "closed", "full", "sold_out":
 		place.Refused = strings.ReplaceAll(s.State, "_", "-")
@@ -51,13 +56,23 @@ func (a answer) place() Place {
 	wait, ofGate := gateProblems[name]
 	switch {
 	case !ofGate || a.code < 400:
-		return Place{Inside: true, Code: a.code}
+		return a.behind()
 	case !wait:
 		return Place{Refused: name, Code: a.code}
 	}
 	place := Place{State: name, Code: a.code, Again: a.retryAfter(time.Second)}
 	if said.Queue != nil {
 		place = said.Queue.place(a.code)
+	}
+	return place
+}
+
+// behind reads an answer from behind the gate.
+func (a answer) behind() Place {
+	place := Place{Inside: true, Code: a.code, Visitor: a.header.Get(tellsVisitor)}
+	place.Ticket, _ = strconv.ParseUint(a.header.Get(tellsTicket), 10, 64)
+	if nanos, err := strconv.ParseInt(a.header.Get(tellsTime), 10, 64); err == nil {
+		place.At = time.Unix(0, nanos)
 	}
 	return place
 }

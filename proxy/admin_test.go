@@ -78,8 +78,8 @@ func ask(t *testing.T, a *Admin, method, path, body string, headers ...string) *
 }
 
 func TestAdmin_ShowsAndChangesGates(t *testing.T) {
-	const info = `"capacity":50,"admit_rate":0,"active":48,"offered":2,"waiting":317,"tail":1042,"head":700,` +
-		`"admitted_per_minute":12.3,"eta_seconds":null,"round":"r1","store":"ok","sold_out":false}`
+	const info = `"capacity":50,"admit_rate":0,"active":48,"offered":2,"leaving":0,"lapsed":0,"waiting":317,"tail":1042,"head":700,` +
+		`"admitted_per_minute":12.3,"eta_seconds":null,"round":"r1","store":"ok","sold_out":false,"as_of":null,"gives_at":null}`
 	for _, c := range []struct {
 		method, path, body string
 		status             int

@@ -16,6 +16,8 @@ type gateInfo struct {
 	AdmitRate         int              `json:"admit_rate"`
 	Active            int              `json:"active"`
 	Offered           int              `json:"offered"`
+	Leaving           int              `json:"leaving"`
+	Lapsed            int              `json:"lapsed"`
 	Waiting           int              `json:"waiting"`
 	Tail              admission.Ticket `json:"tail"`
 	Head              admission.Ticket `json:"head"`
@@ -24,6 +26,8 @@ type gateInfo struct {
 	Round             string           `json:"round"`
 	Store             string           `json:"store"`
 	SoldOut           bool             `json:"sold_out"`
+	AsOf              *string          `json:"as_of"`
+	GivesAt           *string          `json:"gives_at"`
 }
 
 // newGateInfo is the same in the words of the wire.
@@ -32,6 +36,7 @@ func newGateInfo(i admission.GateInfo) gateInfo {
 		Gate: i.Gate, Mode: i.Mode, Capacity: i.Capacity, AdmitRate: i.AdmitRate, Active: i.Active, Offered: i.Offered,
 		Waiting: i.Waiting, Tail: i.Tail, Head: i.Head, AdmittedPerMinute: math.Round(i.AdmittedPerMinute*10) / 10,
 		Eta: newEta(i.Eta), Round: i.Round, Store: i.Store, SoldOut: i.SoldOut,
+		Leaving: i.Leaving, Lapsed: i.Lapsed, AsOf: instant(i.AsOf), GivesAt: instant(i.GivesAt),
 	}
 }
 
