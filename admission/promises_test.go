@@ -78,22 +78,24 @@ func TestTokens_AnExpiredOneKeepsItsPlaceForAsLongAsPlacesAreKept(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		g := openGate(t)
 		defer g.close()
-		g.add(admission.RoomSettings{Rules: rules(1), Observer: admission.Observer{
+		r := rules(1)
+		r.Keep = 30 * time.Minute
+		g.add(admission.RoomSettings{Rules: r, Observer: admission.Observer{
 			Rejected: func(admission.Rejection) { rejected.Add(1) },
 		}})
 		g.visitor().visit()
 		waits := g.visitor()
 		first := waits.visit()
-		time.Sleep(100 * time.Minute)
+		time.Sleep(25 * time.Minute)
 		if got := waits.visit(); got.Ticket != first.Ticket {
-			t.Errorf("after 100 minutes of silence: %+v", got)
+			t.Errorf("after 25 minutes of silence: %+v", got)
 		}
-		time.Sleep(3 * time.Hour)
+		time.Sleep(50 * time.Minute)
 		for _, got := range []admission.Verdict{
 			waits.poll(), waits.room.Claim(t.Context(), waits.tokens()), waits.leave(),
 		} {
 			if got.Refusal != admission.RefusedNoTicket || got.Token != "" {
-				t.Errorf("after three hours: %+v", got)
+				t.Errorf("after 50 minutes more: %+v", got)
 			}
 		}
 		if got, ok := waits.room.Identify(waits.tokens()); !ok || got.Visitor != first.Visitor || got.Outcome == admission.Admit {
