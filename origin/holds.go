@@ -66,7 +66,7 @@ func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
 	request.ID = derive("h_", key, 0)
 	s.once(w, r, key, fingerprint("hold", request.Event, quantity), func() (outcome, bool) {
 		if !caller.hasSlot(w, r) {
-			return outcome{}, false
+			return outcome{}, false // a retry of a hold that is on its way may have come here: the key stays bound
 		}
 		return s.hold(r.Context(), request), true
 	})
@@ -93,7 +93,9 @@ func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
 		o.commands = s.shelf.commands(ctx, false)
 		return o
 	case reply.Refusal != NotRefused:
-		return problem(reply.Refusal, map[string]any{"event": request.Event})
+		o := problem(reply.Refusal, map[string]any{"event": request.Event})
+		o.unbound = true
+		return o
 	case reply.Hold.State == HoldRefused: // an earlier try of this very hold
 		return problem(reply.Hold.Reason, map[string]any{"event": request.Event})
 	case reply.Hold.Buyer != request.Buyer:

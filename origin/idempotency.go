@@ -78,8 +78,12 @@ func (i *idempotency) claim(ctx context.Context, key Key, fingerprint string) (K
 func (i *idempotency) end(ctx context.Context, key Key, fence int64, o outcome) error {
 	defer i.finish(key)
 	if !o.final {
-		if err := i.ledger.DropKey(ctx, key, fence); err != nil && !errors.Is(err, ErrFenced) {
-			return fmt.Errorf("drop key: %w", err)
+		giveUp := i.ledger.DropKey
+		if o.unbound {
+			giveUp = i.ledger.ForgetKey
+		}
+		if err := giveUp(ctx, key, fence); err != nil && !errors.Is(err, ErrFenced) {
+			return fmt.Errorf("give up key: %w", err)
 		}
 		return nil
 	}

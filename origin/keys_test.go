@@ -3,6 +3,7 @@ package origin_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,4 +232,40 @@ func TestKey_IsEachBuyersOwn(t *testing.T) {
 		}
 		h.balanced()
 	})
+}
+
+// An answer that begins nothing says nothing of what the key is for.
+func TestKey_IsFreeAfterAnAnswerThatBeganNothing(t *testing.T) {
+	overLedgers(t, func(h *house) {
+		h.expect(h.ask("anna", "POST", "/api/events/none/holds", `{"quantity":1}`, "Idempotency-Key", "k"), http.StatusNotFound, "no-such-event")
+		made := h.ask("anna", "POST", "/api/events/final/holds", `{"quantity":1}`, "Idempotency-Key", "k")
+		h.expect(made, http.StatusCreated, "")
+		h.expect(h.pay("anna", "h_none", "k", "pm_card_visa"), http.StatusNotFound, "no-such-hold")
+
+		asked := 0
+		r := httptest.NewRequest("POST", "/api/holds/"+h.hold("anna", 1)+"/pay", strings.NewReader(`{"payment_method":"pm_card_visa"}`))
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		h.gated("anna", false, false, &asked).ServeHTTP(w, r)
+		if w.Code != http.StatusTooManyRequests || asked != 1 {
+			h.Errorf("a payment without a slot: status %d, asked %d times", w.Code, asked)
+		}
+		paid := h.pay("anna", made.text("hold"), "k", "pm_card_visa")
+		h.expect(paid, http.StatusCreated, "")
+		if got := paid.header.Get("Location"); got != "/api/orders/"+paid.text("order") {
+			h.Errorf("location %q", got)
+		}
+		h.expect(h.pay("anna", h.hold("anna", 1), "k", "pm_card_visa"), http.StatusUnprocessableEntity, "idempotency-key-reused")
+	})
+}
+
+// While an attempt is unknown, another key begins nothing, but the attempt's own stays bound.
+func TestKey_IsFreeWhereAnotherAttemptIsUnknown(t *testing.T) {
+	overLedgers(t, func(h *house) {
+		hold, next := h.hold("anna", 1), h.hold("anna", 1)
+		h.expect(h.pay("anna", hold, "k1", "pm_card_3ds"), http.StatusAccepted, "payment-pending")
+		h.expect(h.pay("anna", hold, "k2", "pm_card_visa"), http.StatusAccepted, "payment-pending")
+		h.expect(h.pay("anna", next, "k1", "pm_card_3ds"), http.StatusUnprocessableEntity, "idempotency-key-reused")
+		h.expect(h.pay("anna", next, "k2", "pm_card_visa"), http.StatusCreated, "")
+	}, withoutLoops)
 }

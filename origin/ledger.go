@@ -83,6 +83,9 @@ type Ledger interface {
 	// DropKey gives a claim up without an answer; the next request with the key (and the same fingerprint) runs again.
 	// Dropping a claim that was lost does nothing.
 	DropKey(ctx context.Context, key Key, fence int64) error
+	// ForgetKey gives a claim up under which nothing was begun: the next request with the key runs, whatever its
+	// fingerprint. Forgetting a claim that was lost does nothing.
+	ForgetKey(ctx context.Context, key Key, fence int64) error
 
 	// KeepWebhook stores a webhook once and applies its settlement (if any, and if its attempt is known) in the same
 	// transaction; fresh is false where it was stored before.

@@ -32,19 +32,33 @@ func (s *Shop) pay(w http.ResponseWriter, r *http.Request) {
 	hold := r.PathValue("hold")
 	key := Key{Buyer: caller.Buyer, Route: "pay", Key: text}
 	s.once(w, r, key, fingerprint("pay", hold, method), func() (outcome, bool) {
-		if caller.Gated && !caller.Slot {
-			found, ok, err := s.find(r.Context(), hold, caller.Buyer)
-			switch {
-			case err != nil:
-				return s.broke("read hold", err), true
-			case !ok:
-				return problem(NoSuchHold, nil), true
-			case found.State == HoldActive && !caller.hasSlot(w, r):
-				return outcome{}, false
-			}
+		if o, answered, stopped := s.needsSlot(w, r, caller, key, hold); stopped {
+			return o, answered
 		}
 		return s.charge(r.Context(), key, hold, method), true
 	})
+}
+
+// needsSlot stops a payment that would start without a slot: answered is false where the waiting answer has been
+// written. What was begun before goes on without one.
+func (s *Shop) needsSlot(w http.ResponseWriter, r *http.Request, caller Caller, key Key, hold string) (o outcome, answered, stopped bool) {
+	if !caller.Gated || caller.Slot {
+		return outcome{}, false, false
+	}
+	found, ok, err := s.find(r.Context(), hold, caller.Buyer)
+	switch {
+	case err != nil:
+		return s.broke("read hold", err), true, true
+	case !ok:
+		o = problem(NoSuchHold, nil)
+		o.unbound = true
+		return o, true, true
+	case found.State != HoldActive:
+		return outcome{}, false, false
+	}
+	_, begun, err := s.settings.Ledger.Attempt(r.Context(), derive("a_", key, 0))
+	o.unbound = err == nil && !begun
+	return o, false, !caller.hasSlot(w, r)
 }
 
 func readMethod(w http.ResponseWriter, r *http.Request) (string, Refusal, string) {
@@ -63,10 +77,18 @@ func (s *Shop) charge(ctx context.Context, key Key, hold, method string) outcome
 	if err != nil {
 		return s.broke("pay hold", err)
 	}
+	o := s.paid(ctx, hold, verdict)
+	o.unbound = verdict.unbegun
+	return o
+}
+
+// paid puts what became of a payment into an answer.
+func (s *Shop) paid(ctx context.Context, hold string, verdict verdict) outcome {
 	members := map[string]any{"hold": hold}
 	switch verdict.refusal {
 	case NotRefused:
 		o := success(http.StatusCreated, newOrderBody(verdict.order))
+		o.Headers["Location"] = "/api/orders/" + verdict.order.ID
 		o.commands = append([]string{"release"}, s.shelf.commands(ctx, true)...)
 		return o
 	case PaymentPending:

@@ -40,6 +40,7 @@ type verdict struct {
 	order   Order // when paid, now or before
 	reason  string
 	action  string // what the buyer's page needs, where the payment waits for him
+	unbegun bool   // there is no attempt of this key
 }
 
 // undecided is the error of a payment that the gateway has not decided yet.
@@ -64,7 +65,9 @@ func (p *payments) pay(ctx context.Context, key Key, hold, method string) (verdi
 		case err != nil:
 			return verdict{}, fmt.Errorf("start payment: %w", err)
 		case reply.Refusal != NotRefused:
-			return verdict{refusal: reply.Refusal, order: reply.Order}, nil
+			return verdict{refusal: reply.Refusal, order: reply.Order, unbegun: generation == 0}, nil
+		case reply.Attempt.Hold != hold: // its request was slower than the one that found nothing to begin
+			return verdict{refusal: keyReused}, nil
 		case reply.Attempt.State != AttemptOpen:
 			if reply.Attempt.State == AttemptCanceled {
 				continue

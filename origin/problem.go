@@ -60,6 +60,7 @@ var refusalForms = map[Refusal]refusalForm{
 type outcome struct {
 	Answer
 	final    bool     // to be kept for the idempotency key
+	unbound  bool     // where it is not final: nothing was begun, so the key may be used for another request
 	commands []string // Foyer-Command to the proxy in front; never part of a replay
 }
 

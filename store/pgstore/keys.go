@@ -9,6 +9,9 @@ import (
 	"foyer/origin"
 )
 
+// unbound is the fingerprint of a key under which nothing was begun: no request has it.
+const unbound = ""
+
 // ClaimKey implements [origin.Ledger].
 func (s *Store) ClaimKey(ctx context.Context, key origin.Key, fingerprint string, lasts time.Duration) (origin.KeyState, error) {
 	const claim = `
@@ -36,7 +39,7 @@ func takeOverKey(ctx context.Context, tx pgx.Tx, key origin.Key, fingerprint str
 	const (
 		lock = `select fingerprint, fence, status, headers, body from idempotency_keys
 			where buyer = $1 and route = $2 and key = $3 for no key update`
-		take = `update idempotency_keys set fence = fence + 1, claimed_until = clock_timestamp() + $4::interval
+		take = `update idempotency_keys set fence = fence + 1, fingerprint = $5, claimed_until = clock_timestamp() + $4::interval
 			where buyer = $1 and route = $2 and key = $3 and claimed_until <= clock_timestamp() returning fence`
 	)
 	var (
@@ -49,7 +52,7 @@ func takeOverKey(ctx context.Context, tx pgx.Tx, key origin.Key, fingerprint str
 	if err := row.Scan(&was, &state.Fence, &status, &answer.Headers, &answer.Body); err != nil {
 		return origin.KeyState{}, err
 	}
-	if was != fingerprint {
+	if was != unbound && was != fingerprint {
 		return origin.KeyState{Mismatch: true}, nil
 	}
 	if status != nil {
@@ -57,7 +60,7 @@ func takeOverKey(ctx context.Context, tx pgx.Tx, key origin.Key, fingerprint str
 		return origin.KeyState{Fence: state.Fence, Answer: &answer}, nil
 	}
 	var err error
-	state.Claimed, err = found(tx.QueryRow(ctx, take, key.Buyer, key.Route, key.Key, lasts).Scan(&state.Fence))
+	state.Claimed, err = found(tx.QueryRow(ctx, take, key.Buyer, key.Route, key.Key, lasts, fingerprint).Scan(&state.Fence))
 	return state, err
 }
 
@@ -90,4 +93,12 @@ func (s *Store) DropKey(ctx context.Context, key origin.Key, fence int64) error 
 		where buyer = $1 and route = $2 and key = $3 and fence = $4 and status is null`
 	_, err := s.pool.Exec(ctx, drop, key.Buyer, key.Route, key.Key, fence)
 	return wrap("drop key", err)
+}
+
+// ForgetKey implements [origin.Ledger]. The row stays, so that its fence goes on counting.
+func (s *Store) ForgetKey(ctx context.Context, key origin.Key, fence int64) error {
+	const forget = `update idempotency_keys set claimed_until = clock_timestamp(), fingerprint = $5
+		where buyer = $1 and route = $2 and key = $3 and fence = $4 and status is null`
+	_, err := s.pool.Exec(ctx, forget, key.Buyer, key.Route, key.Key, fence, unbound)
+	return wrap("forget key", err)
 }

@@ -9,6 +9,9 @@ import (
 	"foyer/origin"
 )
 
+// unbound is the fingerprint of a key under which nothing was begun: no request has it.
+const unbound = ""
+
 // ClaimKey implements [origin.Ledger].
 func (s *Store) ClaimKey(ctx context.Context, key origin.Key, fingerprint string, lasts time.Duration) (origin.KeyState, error) {
 	const claim = `
@@ -35,7 +38,7 @@ func (s *Store) ClaimKey(ctx context.Context, key origin.Key, fingerprint string
 func takeOverKey(ctx context.Context, tx *sql.Tx, key origin.Key, fingerprint string, now time.Time, until int64) (origin.KeyState, error) {
 	const (
 		read = `select fingerprint, fence, status, headers, body from idempotency_keys where buyer = ?1 and route = ?2 and key = ?3`
-		take = `update idempotency_keys set fence = fence + 1, claimed_until = ?4
+		take = `update idempotency_keys set fence = fence + 1, fingerprint = ?6, claimed_until = ?4
 			where buyer = ?1 and route = ?2 and key = ?3 and claimed_until <= ?5 returning fence`
 	)
 	var (
@@ -49,7 +52,7 @@ func takeOverKey(ctx context.Context, tx *sql.Tx, key origin.Key, fingerprint st
 	if err := row.Scan(&was, &state.Fence, &status, &headers, &answer.Body); err != nil {
 		return origin.KeyState{}, err
 	}
-	if was != fingerprint {
+	if was != unbound && was != fingerprint {
 		return origin.KeyState{Mismatch: true}, nil
 	}
 	if status != nil {
@@ -57,7 +60,7 @@ func takeOverKey(ctx context.Context, tx *sql.Tx, key origin.Key, fingerprint st
 		return origin.KeyState{Fence: state.Fence, Answer: &answer}, json.Unmarshal([]byte(*headers), &answer.Headers)
 	}
 	var err error
-	state.Claimed, err = found(tx.QueryRowContext(ctx, take, key.Buyer, key.Route, key.Key, until, now.UnixMicro()).Scan(&state.Fence))
+	state.Claimed, err = found(tx.QueryRowContext(ctx, take, key.Buyer, key.Route, key.Key, until, now.UnixMicro(), fingerprint).Scan(&state.Fence))
 	return state, err
 }
 
@@ -96,6 +99,16 @@ func (s *Store) DropKey(ctx context.Context, key origin.Key, fence int64) error 
 		where buyer = ?1 and route = ?2 and key = ?3 and fence = ?4 and status is null`
 	return s.write(ctx, "drop key", func(tx *sql.Tx, now time.Time) error {
 		_, err := tx.ExecContext(ctx, drop, key.Buyer, key.Route, key.Key, fence, now.UnixMicro())
+		return err
+	})
+}
+
+// ForgetKey implements [origin.Ledger]. The row stays, so that its fence goes on counting.
+func (s *Store) ForgetKey(ctx context.Context, key origin.Key, fence int64) error {
+	const forget = `update idempotency_keys set claimed_until = ?5, fingerprint = ?6
+		where buyer = ?1 and route = ?2 and key = ?3 and fence = ?4 and status is null`
+	return s.write(ctx, "forget key", func(tx *sql.Tx, now time.Time) error {
+		_, err := tx.ExecContext(ctx, forget, key.Buyer, key.Route, key.Key, fence, now.UnixMicro(), unbound)
 		return err
 	})
 }

@@ -67,6 +67,7 @@ var ledgerCases = []struct {
 	{"ClaimKey_TakesOverWithAFence", claimKeyTakesOver},
 	{"KeepAnswer_ReplaysToTheByte", keepAnswerReplays},
 	{"DropKey_RunsAgain", dropKeyRunsAgain},
+	{"ForgetKey_RunsAnyRequest", forgetKeyRunsAnyRequest},
 }
 
 // Ledger is the suite of origin.Ledger and strategy.Ledger. open returns an empty one, closed at the test's end.

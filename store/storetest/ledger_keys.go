@@ -113,3 +113,30 @@ func dropKeyRunsAgain(t *testing.T, l LedgerStore) {
 		t.Errorf("the one that gave up: %v", err)
 	}
 }
+
+func forgetKeyRunsAnyRequest(t *testing.T, l LedgerStore) {
+	key := payKey("b")
+	first := claim(t, l, key, "f", time.Hour)
+	if err := l.ForgetKey(t.Context(), key, first.Fence); err != nil {
+		t.Fatal(err)
+	}
+	second := claim(t, l, key, "other", time.Hour)
+	if !second.Claimed || second.Fence <= first.Fence {
+		t.Errorf("first %+v, second %+v", first, second)
+	}
+	if err := l.ForgetKey(t.Context(), key, first.Fence); err != nil {
+		t.Error(err)
+	}
+	if state := claim(t, l, key, "f", time.Hour); !state.Mismatch {
+		t.Errorf("the old owner freed the new one's key: %+v", state)
+	}
+	if err := l.KeepAnswer(t.Context(), key, second.Fence, origin.Answer{Status: 201}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.ForgetKey(t.Context(), key, second.Fence); err != nil {
+		t.Error(err)
+	}
+	if state := claim(t, l, key, "other", time.Hour); state.Answer == nil {
+		t.Errorf("an answer was forgotten: %+v", state)
+	}
+}
