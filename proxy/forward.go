@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"foyer/proxy/assertion"
 )
 
 // errBadSwitch: an upstream has switched to a protocol that nobody asked for.
@@ -70,6 +72,7 @@ func (r *remote) rewrite(pr *httputil.ProxyRequest) {
 		out.Host = x.host.String()
 	}
 	x.introduce(out.Header)
+	x.assert(out)
 	if x.body != nil && r.settings.Timeout > 0 {
 		x.watchUpload(r.settings.Timeout)
 	}
@@ -93,6 +96,28 @@ func (x *exchange) introduce(h http.Header) {
 	if x.verdict.Ticket != 0 {
 		h.Set("X-Foyer-Ticket", fmt.Sprint(x.verdict.Ticket))
 	}
+}
+
+// assert signs what introduce says, for this one request.
+func (x *exchange) assert(out *http.Request) {
+	if x.gate.signer == nil {
+		return
+	}
+	via := assertion.ViaOpen
+	switch {
+	case x.label == "bypass":
+		via = assertion.ViaBypass
+	case holdsSlot(x.verdict):
+		via = assertion.ViaPass
+	}
+	signed, err := x.gate.signer.Sign(assertion.Claims{
+		Gate: x.gate.Name, Visitor: x.verdict.Visitor, Ticket: uint64(x.verdict.Ticket), Via: via,
+	}, out.Method, out.URL.RequestURI())
+	if err != nil {
+		x.table.logger.Error("request not signed for its upstream", zap.String("gate", x.gate.Name), zap.Error(err))
+		return
+	}
+	out.Header.Set(assertion.Header, signed)
 }
 
 // accept looks at the head of an upstream's answer before it is passed on.

@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"foyer/proxy/assertion"
 )
 
 // Settings is everything an [Edge] works by. It is read once, by New or Swap, and must not change afterwards.
 type Settings struct {
 	Gates  []Gate  // in the order of the file: the first that matches counts, but a gate named "default" is tried last
 	Always []Route // served before any gate is matched
+
+	Assertions []assertion.Key // sign for remote upstreams what is forwarded; none: nothing is signed
 
 	JWKS http.Handler // answers /_foyer/jwks.json; nil: an empty key set
 

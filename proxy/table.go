@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"foyer/proxy/assertion"
 )
 
 // lastGate is the name of the gate that is tried after all others.
@@ -19,6 +21,7 @@ type table struct {
 	always  []route
 	cookies map[string]bool // names of the token cookies of all gates
 	jwks    http.Handler
+	signers []assertion.Key
 
 	trusted      []netip.Prefix
 	bodyBytes    int64
@@ -38,7 +41,8 @@ type gate struct {
 	ungated  []Pattern
 	bypass   []bypassRule
 	page     *page
-	upstream http.Handler // what an admitted exchange is handed to
+	upstream http.Handler      // what an admitted exchange is handed to
+	signer   *assertion.Signer // tells a remote one that it came from here; nil: nothing does
 }
 
 // route is a Route with its pattern read.
@@ -50,7 +54,7 @@ type route struct {
 // newTable reads the settings. Upstreams that before has already are taken over with their open connections.
 func newTable(s Settings, pool *upstreams) (*table, error) {
 	t := &table{
-		byName: map[string]*gate{}, cookies: map[string]bool{}, jwks: s.JWKS, trusted: s.TrustedProxies,
+		byName: map[string]*gate{}, cookies: map[string]bool{}, jwks: s.JWKS, signers: s.Assertions, trusted: s.TrustedProxies,
 		bodyBytes: s.BodyBytes, readTimeout: s.ReadTimeout, writeTimeout: s.WriteTimeout, logger: s.Logger, metrics: s.Metrics,
 	}
 	if t.logger == nil {
@@ -128,6 +132,7 @@ func newGate(plain Gate, pool *upstreams, t *table) (*gate, error) {
 		g.upstream = &inProcess{handler: plain.Upstream.Handler}
 	case plain.Upstream.URL != nil && plain.Upstream.URL.Host != "":
 		g.upstream = pool.get(plain.Upstream, t.logger)
+		g.signer = assertion.NewSigner(t.signers, plain.Upstream.URL.String())
 	default:
 		return nil, fmt.Errorf("it has no upstream")
 	}

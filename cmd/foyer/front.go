@@ -51,7 +51,7 @@ func (f *front) build(cfg *config.Config, keys []admission.Key) (err error) {
 		return err
 	}
 	rooms := f.rooms.plan(cfg, f.stores.Line, f.newRoom)
-	settings, err := f.edgeSettings(cfg, rooms)
+	settings, err := f.edgeSettings(cfg, rooms, keys)
 	if err != nil {
 		return err
 	}
@@ -76,13 +76,13 @@ func (f *front) build(cfg *config.Config, keys []admission.Key) (err error) {
 }
 
 // edgeSettings are what the edge works by.
-func (f *front) edgeSettings(cfg *config.Config, rooms []room) (proxy.Settings, error) {
+func (f *front) edgeSettings(cfg *config.Config, rooms []room, keys []admission.Key) (proxy.Settings, error) {
 	gates, err := edgeGates(cfg, rooms, f.inside)
 	if err != nil {
 		return proxy.Settings{}, err
 	}
 	return proxy.Settings{
-		Gates: gates, Always: f.webhooks(), JWKS: jwks(f.ring),
+		Gates: gates, Always: f.webhooks(), JWKS: jwks(f.ring), Assertions: assertionKeys(keys),
 		TrustedProxies:  cfg.Server.TrustedProxies,
 		BodyBytes:       int64(cfg.Server.Limits.BodyBytes),
 		JoinsPerAddress: cfg.Server.Limits.JoinsPerAddress,

@@ -18,6 +18,7 @@ import (
 
 	"foyer/admission"
 	"foyer/config"
+	"foyer/proxy/assertion"
 )
 
 // tokenKeys are the keys that sign tokens, read from the configuration as often as it changes.
@@ -69,6 +70,15 @@ func buyerKey(signer admission.Key) []byte {
 	mac := hmac.New(sha256.New, material)
 	mac.Write([]byte("foyer buyer cookie"))
 	return mac.Sum(nil)
+}
+
+// assertionKeys sign for upstreams what the edge forwards to them.
+func assertionKeys(keys []admission.Key) []assertion.Key {
+	signers := make([]assertion.Key, len(keys))
+	for i, key := range keys {
+		signers[i] = assertion.Key{ID: key.ID, Private: key.Private, Secret: key.Secret}
+	}
+	return signers
 }
 
 // readEd25519 reads a PKCS #8 private key from a PEM file.

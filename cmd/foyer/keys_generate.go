@@ -23,8 +23,8 @@ type madeKey struct {
 }
 
 func newKeys() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Make keys that sign tokens"}
-	cmd.AddCommand(newKeysGenerate())
+	cmd := &cobra.Command{Use: "keys", Short: "Make keys that sign tokens, and tell upstreams theirs"}
+	cmd.AddCommand(newKeysGenerate(), newKeysUpstream())
 	return cmd
 }
 

@@ -28,7 +28,7 @@ func (a *app) reload(ctx context.Context, running, next *config.Config) error {
 		return err
 	}
 	rooms := f.rooms.plan(next, f.stores.Line, f.newRoom)
-	settings, err := f.edgeSettings(next, rooms)
+	settings, err := f.edgeSettings(next, rooms, keys)
 	if err != nil {
 		return err
 	}
