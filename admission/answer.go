@@ -92,7 +92,7 @@ func (r *Room) wait(v *view, t Token, p place, position int, after time.Duration
 	rules := v.snap.Rules
 	status := Status{
 		Gate: r.gate, State: v.state(now, r.soldOut.Load()), Ticket: t.Ticket, Position: position,
-		Waiting: max(v.waiting(), position), Eta: v.eta(position, now), PollAfter: after, AsOf: v.snap.Now,
+		Waiting: max(v.waiting(), position), Eta: v.etaOf(t.Ticket, position, now), PollAfter: after, AsOf: v.snap.Now,
 	}
 	if now.Before(rules.OpensAt) {
 		status.OpensAt = rules.OpensAt

@@ -69,6 +69,16 @@ func (r *Room) given() (tail, leased Ticket) {
 	return r.tail, r.leased
 }
 
+// knows reports whether a ticket has been given out, as far as this replica has heard. Another would be counted as ended
+// here for ever: no view says that it is, and some day somebody gets the number.
+func (r *Room) knows(t Ticket) bool {
+	tail, _ := r.given()
+	if v := r.view.Load(); v != nil {
+		tail = max(tail, v.snap.Tail)
+	}
+	return t <= tail
+}
+
 // gave takes over what a Join has given.
 func (r *Room) gave(got Joined) {
 	if got.N == 0 {

@@ -53,6 +53,6 @@ func (r *Room) Info() GateInfo {
 	info.Waiting, info.Tail, info.Round = v.waiting(), v.snap.Tail, v.snap.Round
 	info.Head, _ = v.snap.Waiting.Next(0)
 	info.AdmittedPerMinute, info.Admitted = v.flow.PerMinute, v.snap.Admitted
-	info.Eta = v.eta(v.waiting()+1, now)
+	info.Eta = v.eta(v.waiting()+1, v.free(), now)
 	return info
 }

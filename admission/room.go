@@ -75,6 +75,9 @@ type Room struct {
 	tail   Ticket              // highest ticket given out here
 	leased Ticket              // highest ticket that a Join here has given a lease
 
+	begins atomic.Uint64 // Syncs begun
+	shown  atomic.Uint64 // that of the view
+
 	meter   meter     // belongs to the goroutine that syncs, as does what follows
 	idle    time.Time // since when a slot is free while somebody waits
 	problem string    // last logged
@@ -180,7 +183,9 @@ func (r *Room) Reset(_ context.Context) error {
 // Release ends a ticket. This replica stops honouring its pass at once, the others with the next tick; where the store
 // does not answer, it is told as soon as it does.
 func (r *Room) Release(_ context.Context, t Ticket) error {
-	r.forget(t)
+	if r.knows(t) {
+		r.forget(t)
+	}
 	err := r.link.release(t)
 	if err != nil && !errors.Is(err, ErrFull) {
 		r.owe(t)

@@ -32,6 +32,7 @@ func (r *Room) sync() error {
 	if err := r.begin(); err != nil {
 		return err
 	}
+	nth := r.begins.Add(1)
 	near, far, confirmed := r.marks.take()
 	report := Sync{Replica: r.replica, Near: near, Far: far, Confirmed: confirmed, Busy: r.sessions.busy()}
 	last := r.view.Load()
@@ -54,7 +55,23 @@ func (r *Room) sync() error {
 		return nil // a line that nobody has joined may be one that others are about to restore
 	}
 	r.publish(newView(last, snap, r.meter.add(&snap)))
+	r.shown.Store(nth)
 	return nil
+}
+
+// Settled waits until Info shows what has been done by now, for a few ticks at most.
+func (r *Room) Settled(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settle)
+	defer cancel()
+	look := time.NewTicker(Tick / 10)
+	defer look.Stop()
+	for begun := r.begins.Load(); r.shown.Load() <= begun; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
 }
 
 // begin starts the line where this replica has never seen one, and takes the file's settings to the store where they

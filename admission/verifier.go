@@ -29,6 +29,14 @@ const (
 	RejectedExpired    Rejection = "expired" // for longer than queue.keep; the Room's judgement
 )
 
+// Rejections are all of them.
+func Rejections() []Rejection {
+	return []Rejection{
+		RejectedTooLong, RejectedMalformed, RejectedUnknownKey, RejectedAlgorithm, RejectedSignature, RejectedClaims,
+		RejectedGate, RejectedFuture, RejectedExpired,
+	}
+}
+
 // rejections maps the library's errors, the first that matches counts. An expired token whose rest is right is none.
 var rejections = []struct {
 	err    error

@@ -113,13 +113,23 @@ func closed(rules Rules, now time.Time) bool {
 	return !rules.ClosesAt.IsZero() && !now.Before(rules.ClosesAt)
 }
 
-// eta estimates the wait of a position; nil while nobody knows.
-func (v *view) eta(position int, now time.Time) *Eta {
+// etaOf estimates the wait of a ticket at a position. One that the view does not know yet was given without a slot, so
+// that a slot which is free in the view is not any more, unless something else than a buyer keeps it free.
+func (v *view) etaOf(t Ticket, position int, now time.Time) *Eta {
+	free := v.free()
+	if rules := v.snap.Rules; t > v.snap.Tail && rules.AdmitRate == 0 && !now.Before(rules.OpensAt) {
+		free = 0
+	}
+	return v.eta(position, free, now)
+}
+
+// eta estimates the wait of a position while so many slots are free; nil while nobody knows.
+func (v *view) eta(position, free int, now time.Time) *Eta {
 	rules := v.snap.Rules
 	if rules.Mode == ModePaused || closed(rules, now) {
 		return nil
 	}
-	eta := v.flow.estimate(position, v.free(), rules.AdmitRate)
+	eta := v.flow.estimate(position, free, rules.AdmitRate)
 	if opens := rules.OpensAt.Sub(now); eta != nil && opens > 0 {
 		eta.Low += opens
 		eta.High += opens

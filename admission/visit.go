@@ -76,7 +76,7 @@ func (r *Room) Visit(ctx context.Context, tokens []string, join bool) Verdict {
 // the gate is to be open or closed.
 func (r *Room) aside(v *view) (Verdict, bool) {
 	mode, up := r.rules().Mode, v != nil && r.link.health() == storeUp
-	passes := Verdict{Outcome: Admit, Status: Status{Gate: r.gate, State: StateAdmitted}}
+	passes := Verdict{Outcome: Admit, Status: Status{Gate: r.gate, State: StateAdmitted, AsOf: r.clock.now(), PollAfter: r.rules().PollMin}}
 	switch {
 	case mode == ModeOff, !up && (mode == ModeShadow || r.onError.Load() == Open):
 		return passes, true

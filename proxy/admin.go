@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,8 +17,10 @@ import (
 	"foyer/admission"
 )
 
-// maxChange bounds the body of an admin call.
-const maxChange = 64 << 10
+const (
+	maxChange   = 64 << 10   // of the body of an admin call
+	maxCapacity = 10_000_000 // of a gate, as in the configuration
+)
 
 // Operated is a gate as its operators see it.
 type Operated interface {
@@ -28,6 +32,8 @@ type Operated interface {
 	Reset(ctx context.Context) error
 	// Release ends one ticket.
 	Release(ctx context.Context, ticket admission.Ticket) error
+	// Settled waits a moment until Info shows what was done.
+	Settled(ctx context.Context)
 	// Ready is closed after the first tick.
 	Ready() <-chan struct{}
 }
@@ -77,8 +83,26 @@ func NewAdmin(s AdminSettings) *Admin {
 			mux.Handle(path, s.Shop)
 		}
 	}
-	a.handler = a.protect(mux)
+	a.handler = a.protect(inWords(mux))
 	return a
+}
+
+// inWords answers for paths and methods that the mux does not know with problems, as everything else is answered.
+func inWords(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		plain := &nobody{header: http.Header{}}
+		mux.ServeHTTP(plain, r)
+		if allow := plain.header.Get("Allow"); allow != "" {
+			w.Header().Set("Allow", allow)
+			complain(w, kindMethod, "")
+			return
+		}
+		complain(w, kindNotFound, "")
+	})
 }
 
 func (a *Admin) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
@@ -130,6 +154,7 @@ func (a *Admin) change(w http.ResponseWriter, r *http.Request, gate Operated) {
 		a.broken(w, "gate not changed", err)
 		return
 	}
+	gate.Settled(r.Context())
 	info := gate.Info()
 	if change.Mode != nil {
 		info.Mode = *change.Mode
@@ -149,6 +174,7 @@ func (a *Admin) reset(w http.ResponseWriter, r *http.Request, gate Operated) {
 		a.broken(w, "gate not reset", err)
 		return
 	}
+	gate.Settled(r.Context())
 	respondJSON(w, http.StatusOK, newGateInfo(gate.Info()))
 }
 
@@ -197,10 +223,10 @@ func readChange(body io.Reader) (admission.Change, error) {
 		return admission.Change{}, errors.New("there is something after the object")
 	case wire.Mode != nil && !slices.Contains(modes, *wire.Mode):
 		return admission.Change{}, errors.New("mode is one of on, off, paused, shadow")
-	case wire.Capacity != nil && *wire.Capacity < 1:
-		return admission.Change{}, errors.New("capacity is at least 1")
-	case wire.AdmitRate != nil && *wire.AdmitRate < 0:
-		return admission.Change{}, errors.New("admit_rate is at least 0")
+	case wire.Capacity != nil && (*wire.Capacity < 1 || *wire.Capacity > maxCapacity):
+		return admission.Change{}, fmt.Errorf("capacity is from 1 to %d", maxCapacity)
+	case wire.AdmitRate != nil && (*wire.AdmitRate < 0 || *wire.AdmitRate > math.MaxInt32):
+		return admission.Change{}, fmt.Errorf("admit_rate is from 0 to %d", math.MaxInt32)
 	}
 	return admission.Change{Mode: wire.Mode, Capacity: wire.Capacity, AdmitRate: wire.AdmitRate}, nil
 }

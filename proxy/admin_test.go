@@ -48,6 +48,8 @@ func (f *fakeGate) Change(_ context.Context, c admission.Change) error {
 	return f.err
 }
 
+func (f *fakeGate) Settled(context.Context) {}
+
 func (f *fakeGate) Reset(context.Context) error {
 	f.asked = append(f.asked, "reset")
 	return f.err
@@ -91,6 +93,7 @@ func TestAdmin_ShowsAndChangesGates(t *testing.T) {
 		{"PATCH", "/api/gates/final", `{"mode":"paused","capacity":80,"admit_rate":0}`, 200, `"mode":"paused","capacity":80`, "change paused 80 0"},
 		{"PATCH", "/api/gates/final", `{"capacity":1}`, 200, `"capacity":1,`, "change 1"},
 		{"PATCH", "/api/gates/final", `{"capacity":0}`, 400, "bad-request", ""},
+		{"PATCH", "/api/gates/final", `{"capacity":10000001}`, 400, "bad-request", ""},
 		{"PATCH", "/api/gates/final", `{"capacity":"80"}`, 400, "bad-request", ""},
 		{"PATCH", "/api/gates/final", `{"admit_rate":-1}`, 400, "bad-request", ""},
 		{"PATCH", "/api/gates/final", `{"mode":"maybe"}`, 400, "bad-request", ""},
@@ -146,6 +149,40 @@ func TestAdmin_ChecksHostOriginAndToken(t *testing.T) {
 	} {
 		if w := ask(t, a, "GET", c.path, "", c.headers...); w.Code != c.status {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+func TestAdmin_AnswersInProblemsWhereThereIsNothing(t *testing.T) {
+	a := NewAdmin(AdminSettings{Gates: map[string]Operated{"final": &fakeGate{}}})
+	for _, c := range []struct {
+		method, path string
+		status       int
+		allow        string
+	}{
+		{"GET", "/nothing", 404, ""}, {"GET", "/api/events/final/ledger", 404, ""}, {"POST", "/api/reconcile", 404, ""},
+		{"PUT", "/api/gates/final", 405, "GET, HEAD, PATCH"}, {"GET", "/api/gates/final/reset", 405, "POST"},
+	} {
+		w := ask(t, a, c.method, c.path, "")
+		if w.Code != c.status || w.Header().Get("Content-Type") != "application/problem+json" || w.Header().Get("Allow") != c.allow {
+			t.Errorf("%s %s: %d %v %s", c.method, c.path, w.Code, w.Header(), w.Body)
+		}
+	}
+}
+
+func TestMetrics_OfAGateBeginAtZero(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	metrics, err := NewMetrics(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics.Opened("final")
+	for _, name := range []string{
+		"gate_requests_total", "gate_admissions_total", "gate_wait_seconds", "gate_estimate_error_seconds", "gate_slot_idle_seconds",
+		"upstream_duration_seconds", "token_rejected_total", "token_shared_total",
+	} {
+		if n, err := testutil.GatherAndCount(registry, "foyer_"+name); err != nil || n == 0 {
+			t.Errorf("there is no foyer_%s before anything has happened, %v", name, err)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"foyer/admission"
 )
 
 // waits and idle times span from a tick to an evening.
@@ -14,6 +16,7 @@ type Metrics struct {
 	requests   *prometheus.CounterVec
 	admissions *prometheus.CounterVec
 	waits      *prometheus.HistogramVec
+	estimates  *prometheus.HistogramVec
 	idle       *prometheus.HistogramVec
 	upstreams  *prometheus.HistogramVec
 	rejected   *prometheus.CounterVec
@@ -26,6 +29,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		requests:   counter("gate_requests_total", "Requests by what the gate did with them.", "gate", "verdict"),
 		admissions: counter("gate_admissions_total", "Leases given.", "gate"),
 		waits:      histogram("gate_wait_seconds", "From the ticket to the lease.", longBuckets, "gate"),
+		estimates:  histogram("gate_estimate_error_seconds", "How far the first estimate of a wait was off, to either side.", longBuckets, "gate"),
 		idle:       histogram("gate_slot_idle_seconds", "How long a free slot waited while somebody waited.", longBuckets, "gate"),
 		upstreams:  histogram("upstream_duration_seconds", "How long the upstream took, to the end of the answer.", prometheus.DefBuckets, "gate"),
 		rejected:   counter("token_rejected_total", "Tokens that did not verify.", "reason"),
@@ -33,12 +37,28 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Namespace: "foyer", Name: "token_shared_total", Help: "Passes that came back long after they had been renewed.",
 		}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.admissions, m.waits, m.idle, m.upstreams, m.rejected, m.shared} {
+	for _, c := range []prometheus.Collector{m.requests, m.admissions, m.waits, m.estimates, m.idle, m.upstreams, m.rejected, m.shared} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
 	}
+	for _, reason := range admission.Rejections() {
+		m.rejected.WithLabelValues(string(reason))
+	}
 	return m, nil
+}
+
+// Opened has the numbers of a gate begin at zero, so that they are there before anything happens.
+func (m *Metrics) Opened(gate string) {
+	if m == nil {
+		return
+	}
+	m.requests.WithLabelValues(gate, "admit")
+	m.requests.WithLabelValues(gate, kindWaiting.name)
+	m.admissions.WithLabelValues(gate)
+	for _, histogram := range []*prometheus.HistogramVec{m.waits, m.estimates, m.idle, m.upstreams} {
+		histogram.WithLabelValues(gate)
+	}
 }
 
 // Admitted counts n leases given.
@@ -52,6 +72,13 @@ func (m *Metrics) Admitted(gate string, n int) {
 func (m *Metrics) Waited(gate string, d time.Duration) {
 	if m != nil {
 		m.waits.WithLabelValues(gate).Observe(d.Seconds())
+	}
+}
+
+// Estimated takes the time from a ticket to its lease less what was estimated first.
+func (m *Metrics) Estimated(gate string, off time.Duration) {
+	if m != nil {
+		m.estimates.WithLabelValues(gate).Observe(off.Abs().Seconds())
 	}
 }
 

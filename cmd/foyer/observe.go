@@ -49,6 +49,7 @@ func newStoreMetrics(registry prometheus.Registerer) (*storeMetrics, error) {
 
 // observer has a room tell what it sees to the metrics.
 func observer(gate string, gates *proxy.Metrics, stores *storeMetrics) admission.Observer {
+	gates.Opened(gate)
 	return admission.Observer{
 		Rejected: func(reason admission.Rejection) { gates.TokenRejected(string(reason)) },
 		Shared:   gates.TokenShared,
@@ -56,7 +57,8 @@ func observer(gate string, gates *proxy.Metrics, stores *storeMetrics) admission
 			gates.Admitted(gate, 1)
 			gates.Waited(gate, waited)
 		},
-		SlotIdle: func(d time.Duration) { gates.SlotIdle(gate, d) },
+		Estimated: func(off time.Duration) { gates.Estimated(gate, off) },
+		SlotIdle:  func(d time.Duration) { gates.SlotIdle(gate, d) },
 		Store: func(op string, took time.Duration, err error) {
 			stores.took.WithLabelValues("line", op).Observe(took.Seconds())
 			up := 1.0

@@ -1,0 +1,73 @@
+package admission_test
+
+import (
+	"testing"
+	"time"
+
+	"foyer/admission"
+)
+
+// An operator may mistype a ticket: whoever gets that number later must not be turned away for it.
+func TestRelease_OfATicketNotYetGivenOutHasNoEffect(t *testing.T) {
+	inBubble(t, rules(1), 1, func(t *testing.T, g *gate) {
+		if err := g.rooms[0].Release(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		g.visitor().visit()
+		second := g.visitor()
+		wants(t, "the second visitor", second.visit(), admission.Wait, admission.StateWaiting)
+		g.ticks(1)
+		if again := second.visit(); again.Ticket != 2 {
+			t.Errorf("ticket %d after ticket 2: it was ended before it was given out", again.Ticket)
+		}
+	})
+}
+
+func TestSettled_InfoShowsWhatWasDone(t *testing.T) {
+	inBubble(t, rules(1), 1, func(t *testing.T, g *gate) {
+		room, capacity := g.rooms[0], 7
+		for range 20 {
+			capacity++
+			if err := room.Change(t.Context(), admission.Change{Capacity: &capacity}); err != nil {
+				t.Fatal(err)
+			}
+			before, asked := room.Info().Round, time.Now()
+			if err := room.Reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			room.Settled(t.Context())
+			if info := room.Info(); info.Capacity != capacity || info.Round == before {
+				t.Fatalf("capacity %d, want %d; round %s after %s", info.Capacity, capacity, info.Round, before)
+			}
+			if took := time.Since(asked); took > 3*admission.Tick {
+				t.Errorf("it took %v to be shown", took)
+			}
+			time.Sleep(17 * time.Millisecond) // at another moment between two ticks
+		}
+		g.store.down.Store(true)
+		asked := time.Now()
+		room.Settled(t.Context())
+		if took := time.Since(asked); took > time.Second {
+			t.Errorf("it waited %v for a store that is away", took)
+		}
+	})
+}
+
+func TestEta_IsUnknownForTheFirstWhoWaits(t *testing.T) {
+	inBubble(t, rules(1), 1, func(t *testing.T, g *gate) {
+		g.visitor().visit()
+		if v := g.visitor().visit(); v.Status.Eta != nil {
+			t.Errorf("nobody has left yet, and the second visitor is told %+v", *v.Status.Eta)
+		}
+	})
+}
+
+func TestModeOff_SaysWhenItWasSo(t *testing.T) {
+	off := rules(1)
+	off.Mode = admission.ModeOff
+	inBubble(t, off, 1, func(t *testing.T, g *gate) {
+		if v := g.visitor().visit(); v.Status.AsOf.IsZero() || v.Status.PollAfter != off.PollMin {
+			t.Errorf("status %+v", v.Status)
+		}
+	})
+}
