@@ -14,8 +14,8 @@ import (
 )
 
 // shopPaths are what concerns a hold or an order one already has: it reaches the embedded shop without a slot, and the
-// shop asks for one where it is needed.
-var shopPaths = []string{"/api/holds/**", "/api/orders/**"}
+// shop asks for one where it is needed. No webhook waits either, also of a provider that is not the shop's.
+var shopPaths = []string{"/api/holds/**", "/api/orders/**", "/webhooks/*"}
 
 // alsoShop are the calls that the shop's page makes. They belong to a gate in front of the shop, where no gate names
 // them, whichever of the shop's pages it matches.

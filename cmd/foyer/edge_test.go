@@ -88,7 +88,7 @@ func TestEdgeGates_CarryEveryKeyOfAGate(t *testing.T) {
 	if shop.Page.Title != "Sale" || shop.Page.Status != 503 || shop.Match.Hosts[0] != "*.example.com" || len(shop.Ungated) != 0 {
 		t.Errorf("gate %+v", shop)
 	}
-	if tickets.Upstream.Handler == nil || len(tickets.Ungated) != 2 {
+	if tickets.Upstream.Handler == nil || len(tickets.Ungated) != 3 {
 		t.Errorf("the gate of the shop has upstream %+v, ungated %q", tickets.Upstream, tickets.Ungated)
 	}
 }

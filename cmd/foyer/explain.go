@@ -102,7 +102,7 @@ func explainSettings(cfg *config.Config) (proxy.Settings, error) {
 	gates, err := edgeGates(cfg, rooms, http.NotFoundHandler())
 	settings := proxy.Settings{Gates: gates, TrustedProxies: cfg.Server.TrustedProxies, BodyBytes: int64(cfg.Server.Limits.BodyBytes)}
 	if cfg.Origin != nil {
-		settings.Always = webhookRoutes(http.NotFoundHandler())
+		settings.Always = webhookRoutes(cfg.Origin.Payment.Provider, http.NotFoundHandler())
 	}
 	return settings, err
 }

@@ -142,9 +142,9 @@ func (f *front) webhooks() []proxy.Route {
 	if f.shop == nil {
 		return nil
 	}
-	return webhookRoutes(f.shop.Handler())
+	return webhookRoutes(f.shop.till.Name(), f.shop.Handler())
 }
 
-func webhookRoutes(shop http.Handler) []proxy.Route {
-	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath, Handler: shop}}
+func webhookRoutes(provider string, shop http.Handler) []proxy.Route {
+	return []proxy.Route{{Method: http.MethodPost, Path: webhookPath(provider), Handler: shop}}
 }

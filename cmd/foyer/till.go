@@ -52,14 +52,14 @@ func newTill(ctx context.Context, settings config.Payment, logger *zap.Logger) (
 	return &till{
 		gateway: simulator.NewClient(base, settings.Timeout, secrets),
 		simulator: simulator.New(simulator.Settings{
-			WebhookURL: base + webhookPath, WebhookSecret: secrets[0], Logger: logger,
+			WebhookURL: base + webhookPath(simulator.Provider), WebhookSecret: secrets[0], Logger: logger,
 		}),
 		listener: listener, base: base,
 	}, nil
 }
 
-// webhookPath is where the shop takes the webhooks of the simulator.
-const webhookPath = "/webhooks/" + simulator.Provider
+// webhookPath is where the shop takes the webhooks of a provider.
+func webhookPath(provider string) string { return "/webhooks/" + provider }
 
 // Run serves the simulator until ctx ends, if it runs in this process.
 func (t *till) Run(ctx context.Context) error {
@@ -68,7 +68,7 @@ func (t *till) Run(ctx context.Context) error {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+webhookPath, t.hooks)
+	mux.Handle("POST "+webhookPath(simulator.Provider), t.hooks)
 	mux.Handle("/", t.simulator)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return t.simulator.Run(ctx) })
