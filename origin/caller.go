@@ -25,8 +25,14 @@ type Caller struct {
 	Buyer string // the visitor's sub; empty where no token was shown
 	Gated bool   // a gate stands in front: making a hold and starting a payment need a slot
 	Slot  bool   // he has one
-	// NeedSlot gets a slot for him (true), or has written the waiting answer (false).
-	NeedSlot func(w http.ResponseWriter, r *http.Request) bool
+	// NeedSlot gets a slot for him (true, and the caller as he is known now), or has written the waiting answer (false).
+	NeedSlot func(w http.ResponseWriter, r *http.Request) (Caller, bool)
+	// Release gives his slot up, for a payment that is settled after its answer. nil where he has none.
+	Release func(ctx context.Context) error
+
+	// cookie is who he is by the shop's own cookie, which is his only name where the gate has none for him. What he got
+	// under it, while the gate let everybody through, stays his.
+	cookie string
 }
 
 type callerKey struct{}
@@ -36,9 +42,20 @@ func WithCaller(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
-// hasSlot tells whether the caller may go on; if not, the waiting answer has been written.
-func (c Caller) hasSlot(w http.ResponseWriter, r *http.Request) bool {
-	return !c.Gated || c.Slot || c.NeedSlot != nil && c.NeedSlot(w, r)
+// withSlot is the caller with a slot, where he needs one; ok is false where the waiting answer has been written.
+func (c Caller) withSlot(w http.ResponseWriter, r *http.Request) (caller Caller, ok bool) {
+	if !c.Gated || c.Slot {
+		return c, true
+	}
+	if c.NeedSlot == nil {
+		return c, false
+	}
+	now, ok := c.NeedSlot(w, r)
+	now.cookie = c.cookie
+	if now.Buyer == "" {
+		now.Buyer = c.Buyer
+	}
+	return now, ok
 }
 
 // buyers tells who a request is from where no gate has said so: X-Foyer-Visitor of a trusted proxy, else a signed
@@ -53,9 +70,6 @@ type buyers struct {
 // then the shop's own cookie says who it is, and the gate goes on saying whether a slot is needed.
 func (b buyers) identify(r *http.Request) Caller {
 	caller, given := r.Context().Value(callerKey{}).(Caller)
-	if caller.Buyer != "" {
-		return caller
-	}
 	if !given && b.fromTrusted(r) {
 		if visitor := r.Header.Get(buyerHeader); visitor != "" && len(visitor) <= longestBuyer && printable(visitor) {
 			return Caller{Buyer: visitor}
@@ -64,12 +78,21 @@ func (b buyers) identify(r *http.Request) Caller {
 	for _, cookie := range r.CookiesNamed(buyerCookie) {
 		id, signature, found := strings.Cut(cookie.Value, ".")
 		if found && b.signed(id, signature) {
-			caller.Buyer = id
-			return caller
+			caller.cookie = id
+			break
 		}
+	}
+	if caller.Buyer == "" {
+		caller.Buyer = caller.cookie
 	}
 	return caller
 }
+
+// is tells whether a hold or an order of this buyer is the caller's.
+func (c Caller) is(buyer string) bool { return buyer != "" && (buyer == c.Buyer || buyer == c.cookie) }
+
+// named tells whether the gate says who he is, or nobody else can.
+func (c Caller) named() bool { return c.Buyer != "" && (!c.Gated || c.Slot || c.Buyer != c.cookie) }
 
 // admit identifies the caller, and makes an unknown one who needs no slot, or has one, known.
 func (b buyers) admit(w http.ResponseWriter, r *http.Request) Caller {

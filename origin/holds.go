@@ -51,13 +51,20 @@ func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	caller := s.buyers.Load().admit(w, r)
+	if !caller.named() { // whom the gate has yet to let in has a name, and so keys of his own, from then on
+		var admitted bool
+		if caller, admitted = caller.withSlot(w, r); !admitted {
+			return
+		}
+		caller = s.buyers.Load().known(w, r, caller)
+		caller.Slot = true
+	}
 	request := HoldRequest{
 		ID: "h_" + strings.ToLower(rand.Text()), Event: r.PathValue("event"), Buyer: caller.Buyer,
 		Quantity: quantity, TTL: s.settings.HoldTTL,
 	}
-	if !given || caller.Buyer == "" {
-		if caller.hasSlot(w, r) {
-			request.Buyer = s.buyers.Load().known(w, r, caller).Buyer // also of one whom the gate has only now let in
+	if !given {
+		if _, admitted := caller.withSlot(w, r); admitted {
 			send(w, s.hold(r.Context(), request))
 		}
 		return
@@ -65,7 +72,7 @@ func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
 	key := Key{Buyer: caller.Buyer, Route: "hold", Key: text}
 	request.ID = derive("h_", key, 0)
 	s.once(w, r, key, fingerprint("hold", request.Event, quantity), func() (outcome, bool) {
-		if !caller.hasSlot(w, r) {
+		if _, admitted := caller.withSlot(w, r); !admitted {
 			return outcome{}, false // a retry of a hold that is on its way may have come here: the key stays bound
 		}
 		return s.hold(r.Context(), request), true
@@ -110,20 +117,20 @@ func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
 	return o
 }
 
-// find reads a hold of this buyer, in the ledger or on its way there.
-func (s *Shop) find(ctx context.Context, id, buyer string) (Hold, bool, error) {
-	if buyer == "" {
+// find reads a hold of the caller's, in the ledger or on its way there.
+func (s *Shop) find(ctx context.Context, id string, caller Caller) (Hold, bool, error) {
+	if caller.Buyer == "" {
 		return Hold{}, false, nil
 	}
 	hold, ok, err := s.settings.Ledger.Hold(ctx, id)
 	if err == nil && !ok {
 		hold, ok, err = s.settings.Strategy.Pending(ctx, id)
 	}
-	return hold, ok && hold.Buyer == buyer, err
+	return hold, ok && caller.is(hold.Buyer), err
 }
 
 func (s *Shop) readHold(w http.ResponseWriter, r *http.Request) {
-	hold, ok, err := s.find(r.Context(), r.PathValue("hold"), s.buyers.Load().identify(r).Buyer)
+	hold, ok, err := s.find(r.Context(), r.PathValue("hold"), s.buyers.Load().identify(r))
 	switch {
 	case err != nil:
 		send(w, s.broke("read hold", err))
@@ -138,8 +145,8 @@ func (s *Shop) readHold(w http.ResponseWriter, r *http.Request) {
 func (s *Shop) releaseHold(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := s.step(r.Context())
 	defer cancel()
-	id, buyer := r.PathValue("hold"), s.buyers.Load().identify(r).Buyer
-	found, ok, err := s.find(ctx, id, buyer)
+	id := r.PathValue("hold")
+	found, ok, err := s.find(ctx, id, s.buyers.Load().identify(r))
 	switch {
 	case err != nil:
 		send(w, s.broke("read hold", err))
@@ -151,7 +158,7 @@ func (s *Shop) releaseHold(w http.ResponseWriter, r *http.Request) {
 		refuse(w, requestInProgress, "the hold is still being made")
 		return
 	}
-	hold, freed, refusal, err := s.settings.Ledger.Release(ctx, id, buyer)
+	hold, freed, refusal, err := s.settings.Ledger.Release(ctx, id, found.Buyer)
 	switch {
 	case err != nil:
 		send(w, s.broke("release hold", err))

@@ -27,12 +27,12 @@ func newOrderBody(o Order) orderBody {
 }
 
 func (s *Shop) readOrder(w http.ResponseWriter, r *http.Request) {
-	buyer := s.buyers.Load().identify(r).Buyer
+	caller := s.buyers.Load().identify(r)
 	order, ok, err := s.settings.Ledger.Order(r.Context(), r.PathValue("order"))
 	switch {
 	case err != nil:
 		send(w, s.broke("read order", err))
-	case !ok || buyer == "" || order.Buyer != buyer:
+	case !ok || !caller.is(order.Buyer):
 		refuse(w, NoSuchOrder, "")
 	default:
 		send(w, success(http.StatusOK, newOrderBody(order)))

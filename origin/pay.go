@@ -25,40 +25,59 @@ func (s *Shop) pay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	caller := s.buyers.Load().identify(r)
-	if caller.Buyer == "" {
+	hold := r.PathValue("hold")
+	buyer, err := s.payer(r.Context(), caller, hold)
+	switch {
+	case err != nil:
+		send(w, s.broke("read hold", err))
+		return
+	case buyer == "":
 		refuse(w, NoSuchHold, "")
 		return
 	}
-	hold := r.PathValue("hold")
-	key := Key{Buyer: caller.Buyer, Route: "pay", Key: text}
+	key := Key{Buyer: buyer, Route: "pay", Key: text}
 	s.once(w, r, key, fingerprint("pay", hold, method), func() (outcome, bool) {
-		if o, answered, stopped := s.needsSlot(w, r, caller, key, hold); stopped {
-			return o, answered
+		admitted, o, ok := s.mayPay(w, r, caller, key, hold)
+		if !ok {
+			return o, o.Status != 0
 		}
-		return s.charge(r.Context(), key, hold, method), true
+		return s.charge(r.Context(), admitted, key, hold, method), true
 	})
 }
 
-// needsSlot stops a payment that would start without a slot: answered is false where the waiting answer has been
-// written. What was begun before goes on without one.
-func (s *Shop) needsSlot(w http.ResponseWriter, r *http.Request, caller Caller, key Key, hold string) (o outcome, answered, stopped bool) {
-	if !caller.Gated || caller.Slot {
-		return outcome{}, false, false
+// payer is the name under which a caller pays a hold: of his two, where he has them, the one that made it.
+func (s *Shop) payer(ctx context.Context, caller Caller, hold string) (string, error) {
+	if caller.cookie == "" || caller.cookie == caller.Buyer {
+		return caller.Buyer, nil
 	}
-	found, ok, err := s.find(r.Context(), hold, caller.Buyer)
+	found, ok, err := s.find(ctx, hold, caller)
+	if err == nil && ok {
+		return found.Buyer, nil
+	}
+	return caller.Buyer, err
+}
+
+// mayPay gets a slot for a payment that would start without one; what was begun before goes on. Where ok is false, o is
+// the answer, or the waiting answer has been written and o has no status.
+func (s *Shop) mayPay(w http.ResponseWriter, r *http.Request, caller Caller, key Key, hold string) (admitted Caller, o outcome, ok bool) {
+	if !caller.Gated || caller.Slot {
+		return caller, outcome{}, true
+	}
+	found, known, err := s.find(r.Context(), hold, caller)
 	switch {
 	case err != nil:
-		return s.broke("read hold", err), true, true
-	case !ok:
+		return caller, s.broke("read hold", err), false
+	case !known:
 		o = problem(NoSuchHold, nil)
 		o.unbound = true
-		return o, true, true
+		return caller, o, false
 	case found.State != HoldActive:
-		return outcome{}, false, false
+		return caller, outcome{}, true
 	}
 	_, begun, err := s.settings.Ledger.Attempt(r.Context(), derive("a_", key, 0))
 	o.unbound = err == nil && !begun
-	return o, false, !caller.hasSlot(w, r)
+	admitted, ok = caller.withSlot(w, r)
+	return admitted, o, ok
 }
 
 func readMethod(w http.ResponseWriter, r *http.Request) (string, Refusal, string) {
@@ -70,12 +89,15 @@ func readMethod(w http.ResponseWriter, r *http.Request) (string, Refusal, string
 }
 
 // charge makes the payment to its end or to where its outcome is unknown, also for a client that hangs up.
-func (s *Shop) charge(ctx context.Context, key Key, hold, method string) outcome {
+func (s *Shop) charge(ctx context.Context, caller Caller, key Key, hold, method string) outcome {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime+3*s.settings.Payment.Timeout)
 	defer cancel()
 	verdict, err := s.payments.pay(ctx, key, hold, method)
 	if err != nil {
 		return s.broke("pay hold", err)
+	}
+	if verdict.attempt != "" {
+		s.payments.slots.keep(verdict.attempt, caller.Release)
 	}
 	o := s.paid(ctx, hold, verdict)
 	o.unbound = verdict.unbegun

@@ -203,10 +203,11 @@ func TestPay_UnknownOutcomeStartsNoOther(t *testing.T) {
 		if got := h.charges(hold); len(got.body["list"].([]any)) != 1 {
 			h.Errorf("at the gateway: %v", got)
 		}
-		eventually(h.T, func() bool { return h.state("anna", hold) == "sold" }) // by webhook
+		h.gateway.(*absent).back.Store(true)
+		eventually(h.T, func() bool { return h.state("anna", hold) == "sold" })
 		h.expect(h.pay("anna", hold, "k1", "pm_card_3ds"), http.StatusCreated, "")
 		h.balanced()
-	}, withWebhooks)
+	}, timeout(time.Second), withWebhooks, wrapped(func(g origin.Gateway) origin.Gateway { return &absent{Gateway: g} }))
 }
 
 // A buyer who never answers his bank keeps the seat until the bound, and only the gateway's "canceled" frees it.
@@ -230,15 +231,19 @@ func TestPay_AnAbsentBuyerIsBounded(t *testing.T) {
 type absent struct {
 	origin.Gateway
 	canceled atomic.Int64
+	back     atomic.Bool // he is there after all
 }
 
-func (a *absent) Confirm(_ context.Context, _, id string) (origin.Intent, error) {
+func (a *absent) Confirm(ctx context.Context, key, id string) (origin.Intent, error) {
+	if a.back.Load() {
+		return a.Gateway.Confirm(ctx, key, id)
+	}
 	return origin.Intent{ID: id, State: origin.IntentOpen}, nil
 }
 
 func (a *absent) Intent(ctx context.Context, id string) (origin.Intent, error) {
 	intent, err := a.Gateway.Intent(ctx, id)
-	if intent.State == origin.IntentNew {
+	if intent.State == origin.IntentNew && !a.back.Load() {
 		intent.State = origin.IntentOpen
 	}
 	return intent, err

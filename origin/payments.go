@@ -30,6 +30,7 @@ type payments struct {
 	timeout  time.Duration
 	settle   time.Duration
 	metrics  *metrics
+	slots    *slots
 	logger   *zap.Logger
 	hurry    chan string // attempts that the resolver shall look at soon
 }
@@ -40,6 +41,7 @@ type verdict struct {
 	order   Order // when paid, now or before
 	reason  string
 	action  string // what the buyer's page needs, where the payment waits for him
+	attempt string // of this key, where its outcome is unknown
 	unbegun bool   // there is no attempt of this key
 }
 
@@ -52,7 +54,8 @@ func newPayments(settings Settings, counts *metrics) *payments {
 	return &payments{
 		ledger: settings.Ledger, strategy: settings.Strategy, gateway: settings.Gateway,
 		timeout: settings.Payment.Timeout, settle: settings.Payment.Settle,
-		metrics: counts, logger: settings.Logger, hurry: make(chan string, 256),
+		metrics: counts, slots: &slots{ledger: settings.Ledger, logger: settings.Logger},
+		logger: settings.Logger, hurry: make(chan string, 256),
 	}
 }
 
@@ -79,7 +82,7 @@ func (p *payments) pay(ctx context.Context, key Key, hold, method string) (verdi
 			p.logger.Warn("outcome of a payment is unknown", zap.String("attempt", start.Attempt), zap.Error(err))
 			p.soon(start.Attempt)
 			p.metrics.payments.WithLabelValues("pending").Inc()
-			return pending(err), nil
+			return pending(start.Attempt, err), nil
 		}
 		return ended(settled.Attempt, settled.Order), nil
 	}
@@ -87,8 +90,8 @@ func (p *payments) pay(ctx context.Context, key Key, hold, method string) (verdi
 }
 
 // pending is the verdict on an outcome that is not known.
-func pending(err error) verdict {
-	v := verdict{refusal: PaymentPending}
+func pending(attempt string, err error) verdict {
+	v := verdict{refusal: PaymentPending, attempt: attempt}
 	var waits *undecided
 	if errors.As(err, &waits) {
 		v.action = waits.action
@@ -195,6 +198,7 @@ func (p *payments) followed(ctx context.Context, settled Settled) {
 	if settled.Changed {
 		p.metrics.payments.WithLabelValues(string(settled.Attempt.State)).Inc()
 	}
+	p.slots.settled(ctx, settled.Attempt)
 	if settled.Freed != nil {
 		if err := p.strategy.GaveBack(ctx, *settled.Freed); err != nil {
 			p.logger.Warn("strategy not told of freed units", zap.String("hold", settled.Freed.Hold), zap.Error(err))

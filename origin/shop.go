@@ -123,6 +123,7 @@ func (s *Shop) Run(ctx context.Context) error {
 	group.Go(func() error { return every(ctx, s.settings.ReconcileEvery, s.reconciler.round) })
 	group.Go(func() error { return s.payments.resolve(ctx) })
 	group.Go(func() error { return s.shelf.run(ctx) })
+	group.Go(func() error { return every(ctx, slotsEvery, s.payments.slots.look) })
 	if err := group.Wait(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("run shop: %w", err)
 	}

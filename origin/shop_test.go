@@ -1,6 +1,7 @@
 package origin_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -88,13 +89,14 @@ func TestShop_RefusesAnotherSite(t *testing.T) {
 // gated is a shop behind a gate that gives a slot, or does not.
 func (h *house) gated(buyer string, slot, gives bool, asked *int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller := origin.Caller{Buyer: buyer, Gated: true, Slot: slot, NeedSlot: func(w http.ResponseWriter, _ *http.Request) bool {
+		caller := origin.Caller{Buyer: buyer, Gated: true, Slot: slot}
+		caller.NeedSlot = func(w http.ResponseWriter, _ *http.Request) (origin.Caller, bool) {
 			*asked++
 			if !gives {
 				w.WriteHeader(http.StatusTooManyRequests)
 			}
-			return gives
-		}}
+			return origin.Caller{Buyer: cmp.Or(buyer, "newcomer"), Gated: true, Slot: gives}, gives
+		}
 		h.shop.Handler().ServeHTTP(w, r.WithContext(origin.WithCaller(r.Context(), caller)))
 	})
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 )
 
-// maxHops bounds how many forwarded addresses are looked at.
-const maxHops = 32
+const (
+	maxHops    = 32  // how many forwarded addresses are looked at
+	maxVisitor = 128 // how long the name of a visitor may be
+)
 
 // client is who sent a request, as far as the trusted proxies before us can tell.
 type client struct {
@@ -17,6 +19,7 @@ type client struct {
 	hops    []netip.Addr // the trusted proxies between the visitor and us, from the outside in
 	trusted bool         // the peer is one of them, so what it forwards counts
 	secure  bool         // the visitor speaks HTTPS
+	visitor string       // who it is, by the word of a trusted proxy; "" where it does not say
 }
 
 // trace finds the client of a request: from the peer through the forwarded chain, from the right, as long as those
@@ -27,6 +30,9 @@ func trace(r *http.Request, trusted []netip.Prefix) client {
 		return c
 	}
 	c.trusted = true
+	if names := r.Header["X-Foyer-Visitor"]; len(names) == 1 && len(names[0]) <= maxVisitor {
+		c.visitor = names[0]
+	}
 	chain := forwardedFor(r.Header["X-Forwarded-For"])
 	for i := len(chain) - 1; i >= 0 && anyContains(trusted, c.addr); i-- {
 		addr, err := netip.ParseAddr(strings.TrimSpace(chain[i]))

@@ -90,8 +90,8 @@ func (x *exchange) introduce(h http.Header) {
 	h.Set("X-Foyer-Gate", x.gate.Name)
 	h.Del("X-Foyer-Visitor")
 	h.Del("X-Foyer-Ticket")
-	if x.verdict.Visitor != "" {
-		h.Set("X-Foyer-Visitor", x.verdict.Visitor)
+	if visitor := x.visitor(); visitor != "" {
+		h.Set("X-Foyer-Visitor", visitor)
 	}
 	if x.verdict.Ticket != 0 {
 		h.Set("X-Foyer-Ticket", fmt.Sprint(x.verdict.Ticket))

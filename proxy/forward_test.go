@@ -294,8 +294,10 @@ func TestForward_ToAHandlerInTheProcess(t *testing.T) {
 		s.Gates[0].Upstream = Upstream{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			v, _ := VisitFrom(r.Context())
 			seen <- v
-			if r.URL.Path == "/sale/mine/pay" && !v.Admitted && !v.NeedSlot(w, r) {
-				return
+			if r.URL.Path == "/sale/mine/pay" && !v.Admitted {
+				if _, ok := v.NeedSlot(w, r); !ok {
+					return
+				}
 			}
 			w.Header().Set("Foyer-Command", "release")
 			_, _ = io.WriteString(w, r.Header.Get("X-Foyer-Visitor")+r.Header.Get("Cookie"))

@@ -65,10 +65,19 @@ func originEvent(event config.Event) origin.Event {
 func withCaller(shop http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if visit, ok := proxy.VisitFrom(r.Context()); ok {
-			r = r.WithContext(origin.WithCaller(r.Context(), origin.Caller{
-				Buyer: visit.Visitor, Gated: true, Slot: visit.Admitted, NeedSlot: visit.NeedSlot,
-			}))
+			r = r.WithContext(origin.WithCaller(r.Context(), caller(visit)))
 		}
 		shop.ServeHTTP(w, r)
 	})
+}
+
+// caller is a visit in the words of the shop.
+func caller(visit proxy.Visit) origin.Caller {
+	return origin.Caller{
+		Buyer: visit.Visitor, Gated: true, Slot: visit.Admitted, Release: visit.Release,
+		NeedSlot: func(w http.ResponseWriter, r *http.Request) (origin.Caller, bool) {
+			now, ok := visit.NeedSlot(w, r)
+			return caller(now), ok
+		},
+	}
 }
