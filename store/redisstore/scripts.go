@@ -26,9 +26,12 @@ var (
 )
 
 // script puts what all share behind the first line of a file, which must stay the first: it declares the script's flags.
-func script(name string) *redis.Script {
+func script(name string) *redis.Script { return redis.NewScript(whole(name)) }
+
+// whole is a script as Redis gets it.
+func whole(name string) string {
 	flags, rest, _ := strings.Cut(source(name), "\n")
-	return redis.NewScript(flags + "\n" + source("prelude") + source("slots") + source("line") + rest)
+	return flags + "\n" + source("prelude") + source("slots") + source("line") + rest
 }
 
 func source(name string) string {

@@ -17,13 +17,23 @@ func open(t *testing.T) storetest.Gate {
 }
 
 func openAt(t *testing.T, url, prefix string) storetest.Gate {
+	return openWith(t, patient(t, url), prefix)
+}
+
+// patient is a client as Dial has it, but patient with a busy machine.
+func patient(t *testing.T, url string) *redis.Client {
 	options, err := redis.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.MaxRetries = -1 // as Dial has it, but patient with a busy machine
+	options.MaxRetries = -1
 	client := redis.NewClient(options)
 	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// openWith is a gate over a client that others use too.
+func openWith(t *testing.T, client *redis.Client, prefix string) storetest.Gate {
 	store := New(Settings{Client: client, Prefix: prefix, Gate: "final"})
 	now := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 	stand := func() {

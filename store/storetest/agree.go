@@ -20,22 +20,32 @@ var (
 type Stores map[string]func(t *testing.T) Gate
 
 // Agree drives fresh gates of the stores through the same random steps, one row of steps for each seed, and wants the
-// same answer from all of them after each step (flags: seeds, steps, first-seed); and that the answers hold what a line promises.
+// same answer from all of them after each step (flags: seeds, steps, first-seed); and that the answers hold what a line
+// promises.
 func Agree(t *testing.T, stores Stores) {
 	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
-		w := &walk{T: t, random: rand.New(rand.NewPCG(seed, 0)), since: map[string]uint64{}, ended: map[admission.Ticket]bool{}, known: map[string]*admission.Image{}}
-		for _, name := range sortedKeys(stores) {
-			w.names = append(w.names, name)
-			w.gates = append(w.gates, stores[name](t))
-		}
-		w.begin()
-		for range *steps {
-			w.step()
-			if w.broken != "" {
-				t.Fatalf("seed %d: %s\nthe last steps:\n%s", seed, w.broken, w.story())
-			}
+		if broken := Walk(t, stores, seed, *steps); broken != "" {
+			t.Fatal(broken)
 		}
 	}
+}
+
+// Walk goes one row of random steps and tells where the stores disagreed or broke a promise, with the last steps before;
+// "" where they did not.
+func Walk(t *testing.T, stores Stores, seed uint64, steps int) (broken string) {
+	w := &walk{T: t, random: rand.New(rand.NewPCG(seed, 0)), since: map[string]uint64{}, ended: map[admission.Ticket]bool{}, known: map[string]*admission.Image{}}
+	for _, name := range sortedKeys(stores) {
+		w.names = append(w.names, name)
+		w.gates = append(w.gates, stores[name](t))
+	}
+	w.begin()
+	for n := range steps {
+		w.step()
+		if w.broken != "" {
+			return fmt.Sprintf("seed %d, step %d: %s\nthe last steps:\n%s", seed, n+1, w.broken, w.story())
+		}
+	}
+	return ""
 }
 
 // walk is one row of random steps.
