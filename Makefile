@@ -21,7 +21,7 @@ with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-deps race benchmarks bench fuzz soak lint clean
+.PHONY: help demo build test test-deps race benchmarks bench fuzz model soak lint clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 			echo "$$dir $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$dir; \
 		done; \
 	done
+
+model: test-deps ## 2,000 random walks of 300 steps over the oracle, the memory and Redis, and three planted faults
+	$(GO) test -count=1 -v -timeout 30m ./store/redisstore -run 'Agrees|Model' -seeds 2000 -steps 300
+	$(GO) test -count=1 -timeout 30m ./admission -run Model -worlds 500
 
 soak: test-deps ## 5,000 visitors for five minutes while replicas, Redis and links break (SPAN=5m)
 	$(GO) test -count=1 -v -timeout 20m ./internal/soak -span $(SPAN) -guests 5000

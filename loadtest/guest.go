@@ -135,8 +135,10 @@ func (g *Guest) compare(place Place) {
 	switch {
 	case place.Ticket != 0 && g.ticket != 0 && place.Ticket != g.ticket:
 		g.party.Judge.Lost(fmt.Sprintf("ticket %d has become %d", g.ticket, place.Ticket))
-	case place.State == "ended", place.State == "no-ticket" && g.ticket != 0:
+	case (place.State == "ended" || place.State == "no-ticket") && g.ticket != 0:
 		g.party.Judge.Lost(fmt.Sprintf("ticket %d is told %q", g.ticket, place.State))
+		g.ticket = 0
+		return
 	}
 	if place.Ticket != 0 {
 		g.ticket = place.Ticket

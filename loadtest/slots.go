@@ -22,6 +22,13 @@ type Slots struct {
 	mu   sync.Mutex
 	sum  SlotTime
 	last gateState
+	seen map[string]lapses
+}
+
+// lapses are the offers that one replica has seen lapse: it counts those of tickets that may come back.
+type lapses struct {
+	now, sum int
+	fresh    bool // it answered the last time: what it has counted since then is new
 }
 
 // SlotTime is the time of all slots, summed, while somebody live waited. Its parts do not overlap.
@@ -55,6 +62,7 @@ func (s *Slots) Run(ctx context.Context) {
 		best, known := gateState{}, false
 		for _, admin := range s.Admins {
 			state, err := s.fetch(ctx, &client, admin)
+			s.count(admin, state.Lapsed, err == nil)
 			if err == nil && (!known || state.AsOf.After(best.AsOf)) {
 				best, known = state, true
 			}
@@ -104,13 +112,29 @@ func (s *Slots) fetch(ctx context.Context, client *http.Client, admin string) (s
 	return state, nil
 }
 
+// count takes over how many offers a replica says have lapsed. Each sees all of them, while it runs and hears from the
+// store, so the most that any has seen is closest to the truth.
+func (s *Slots) count(admin string, lapsed int, answered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[string]lapses{}
+	}
+	l := s.seen[admin]
+	if answered && l.fresh {
+		l.sum += max(0, lapsed-l.now)
+	}
+	l.now, l.fresh = lapsed, answered
+	s.seen[admin] = l
+	s.sum.Lapsed = max(s.sum.Lapsed, l.sum)
+}
+
 // add takes over one look, which stands for the time since the one before.
 func (s *Slots) add(state gateState, now time.Time, since time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := state.Active + state.Offered + state.Leaving
 	s.sum.Capacity, s.sum.Most = state.Capacity, max(s.sum.Most, taken)
-	s.sum.Lapsed += max(0, state.Lapsed-s.last.Lapsed)
 	s.last = state
 	if state.Waiting == 0 {
 		return

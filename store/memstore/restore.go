@@ -122,6 +122,9 @@ func (l *line) unite(image admission.Slot, now int64) {
 	if s.kind != admission.Offer && s.kind != admission.Lease || s.expires <= now || t > l.tail || l.ended.Has(t) {
 		return
 	}
+	if s.kind == admission.Offer { // nobody could claim while the store was away
+		s.expires = max(s.expires, now+l.rules.Claim.Milliseconds())
+	}
 	has, ok := l.slots[t]
 	switch {
 	case !ok && len(l.slots) < l.rules.Capacity:

@@ -34,13 +34,20 @@ func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
 	return l.snapshot(waiting.Rebase(l.base), sync.Since, now)
 }
 
-// stand lets the windows stand still for as long as no replica synced: nobody could be heard then. Else who polls at
-// another replica than the first that is back would be passed over.
+// stand lets the windows and the offers stand still for as long as no replica synced: nobody could be heard then. Else
+// who polls at another replica than the first that is back would be passed over, and who could not claim would have
+// missed an offer.
 func (l *line) stand(now int64) {
 	if passed := now - l.synced; passed > silence {
 		l.near.turned += passed
 		l.far.turned += passed
 		l.kept.turned += passed
+		for t, s := range l.slots {
+			if s.kind == admission.Offer {
+				s.expires += passed
+				l.slots[t] = s
+			}
+		}
 	}
 	l.synced = now
 }

@@ -57,7 +57,7 @@ func (w *walk) restore(replica string) {
 			return s.Begin(w.Context(), fmt.Sprint("round-", w.round), w.rules)
 		})
 	}
-	w.most = max(w.most, image.Rules.Capacity, w.rules.Capacity)
+	w.most = max(w.most, image.Rules.Capacity, w.rules.Capacity, len(w.last.Slots)) // a lowered capacity ends no slot
 	w.since[replica] = 0
 	w.last = admission.Snapshot{}
 	clear(w.ended)

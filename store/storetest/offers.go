@@ -101,6 +101,17 @@ var offers = map[string]func(*gate){
 		g.Advance(5 * time.Second) // 1 is out
 		g.wantTickets("offers", holders(g.sync(4, 5), admission.Offer), 2)
 	},
+	"Sync_AnOutageMissesNobodysOffer": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Capacity = 1 })
+		g.join(3)
+		g.release(1)
+		g.wantTickets("offers", holders(g.pass(300*time.Millisecond, 2, 3), admission.Offer), 2)
+		g.Advance(4 * time.Second) // nobody could claim, and no replica could hear it
+		snapshot := g.sync(3)
+		g.wantTickets("offers", holders(snapshot, admission.Offer), 2)
+		g.Advance(500 * time.Millisecond)
+		g.wantSlot(g.claim(2), admission.Lease, snapshot.Now.Add(500*time.Millisecond+Rules().LeaseLife()))
+	},
 	"Sync_TakesOnlyTicketsThatExist": func(g *gate) {
 		g.begun(func(r *admission.Rules) { r.Mode = admission.ModePaused })
 		g.join(3)

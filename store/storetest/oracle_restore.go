@@ -89,6 +89,9 @@ func (o *Oracle) unite(s admission.Slot) {
 	if s.Kind == admission.Leaving || !s.Expires.After(o.now()) || s.Ticket > o.tail || o.ended(s.Ticket) {
 		return
 	}
+	if s.Kind == admission.Offer {
+		s.Expires = later(s.Expires, o.now().Add(o.rules.Claim))
+	}
 	has := o.slots[s.Ticket]
 	switch {
 	case has == nil && len(o.slots) < o.rules.Capacity:

@@ -21,6 +21,11 @@ func (o *Oracle) Sync(_ context.Context, sync admission.Sync) (admission.Snapsho
 		for _, p := range []*period{&o.near, &o.far, &o.kept} {
 			p.began = p.began.Add(silence)
 		}
+		for _, s := range o.slots {
+			if s.Kind == admission.Offer {
+				s.Expires = s.Expires.Add(silence)
+			}
+		}
 	}
 	o.synced = now
 	o.hear(sync.Near, func(v *visitor) { v.near = o.near.number })

@@ -47,6 +47,16 @@ var restores = map[string]func(*gate){
 			g.Fatalf("joined %+v", joined)
 		}
 	},
+	"Restore_GivesAnOfferItsTimeToBeClaimed": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Capacity = 1 })
+		g.join(2)
+		g.release(1)
+		image := g.image(g.pass(300*time.Millisecond, 2))
+		g.lost()
+		g.Advance(700 * time.Millisecond) // of the offer's second nearly all is over
+		standing := g.restore(image)
+		g.wantSlot(g.sync().Slots[0], admission.Offer, standing.Now.Add(time.Second))
+	},
 	"Restore_MergesWhatEachReplicaKnows": func(g *gate) {
 		g.begun(nil)
 		g.join(3)

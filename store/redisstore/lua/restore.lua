@@ -64,6 +64,7 @@ end
 local function unite(t, s)
   s.start, s.expires = math.min(now, s.start), math.min(s.expires, now + longest())
   if s.kind ~= OFFER and s.kind ~= LEASE or s.expires <= now or t > m.tail or has('ended', t) then return end
+  if s.kind == OFFER then s.expires = math.max(s.expires, now + m.claim) end -- nobody could claim meanwhile
   local held = slot_of(t)
   if not held then
     if redis.call('HLEN', K.slots) < m.capacity then hold(t, s) end

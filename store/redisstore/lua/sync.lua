@@ -14,12 +14,20 @@ local near_base, far_base, since = arg(5), arg(7), arg(11)
 local why = lost()
 if why then return {'lost', why} end
 
--- stand lets the windows stand still for as long as no replica synced: nobody could be heard then. Else who polls at
--- another replica than the first that is back would be passed over.
+-- stand lets the windows and the offers stand still for as long as no replica synced: nobody could be heard then. Else
+-- who polls at another replica than the first that is back would be passed over, and who could not claim would have
+-- missed an offer.
 local function stand()
   local silence = now - m.synced_at
   if silence > SILENCE then
     for _, name in ipairs({'near_at', 'far_at', 'kept_at'}) do put(name, m[name] + silence) end
+    for _, t in ipairs(redis.call('HKEYS', K.slots)) do
+      local s = slot_of(t)
+      if s.kind == OFFER then
+        s.expires = s.expires + silence
+        put_slot(t, s)
+      end
+    end
   end
   put('synced_at', now)
 end
