@@ -57,7 +57,7 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 
 model: test-deps ## 2,000 random walks of 300 steps over the oracle, the memory and Redis, and three planted faults
 	$(GO) test -count=1 -v -timeout 30m ./store/redisstore -run 'Agrees|Model' -seeds 2000 -steps 300
-	$(GO) test -count=1 -timeout 30m ./admission -run Model -worlds 500
+	$(GO) test -count=1 -timeout 30m ./admission -run Model -seeds 500
 
 soak: test-deps ## 5,000 visitors for five minutes while replicas, Redis and links break (SPAN=5m)
 	$(GO) test -count=1 -v -timeout 20m ./internal/soak -span $(SPAN) -guests 5000
