@@ -65,18 +65,33 @@ func (s *Shop) makeHold(w http.ResponseWriter, r *http.Request) {
 	}
 	if !given {
 		if _, admitted := caller.withSlot(w, r); admitted {
-			send(w, s.hold(r.Context(), request))
+			o, _ := s.hold(r.Context(), request)
+			send(w, o)
 		}
 		return
 	}
 	key := Key{Buyer: caller.Buyer, Route: "hold", Key: text}
-	request.ID = derive("h_", key, 0)
-	s.once(w, r, key, fingerprint("hold", request.Event, quantity), func() (outcome, bool) {
+	s.once(w, r, key, fingerprint("hold", request.Event, quantity), func(repeated bool) (outcome, bool) {
+		request.Repeated = repeated
 		if _, admitted := caller.withSlot(w, r); !admitted {
 			return outcome{}, false // a retry of a hold that is on its way may have come here: the key stays bound
 		}
-		return s.hold(r.Context(), request), true
+		return s.holdKeyed(r.Context(), key, request), true
 	})
+}
+
+// holdKeyed makes the hold of an idempotency key: the same one however often it is asked. One that was voided, because the
+// process that took for it died, was never decided on: the next of the key takes its place.
+func (s *Shop) holdKeyed(ctx context.Context, key Key, request HoldRequest) outcome {
+	var o outcome
+	for generation := range maxGenerations {
+		request.ID = derive("h_", key, generation)
+		var voided bool
+		if o, voided = s.hold(ctx, request); !voided {
+			break
+		}
+	}
+	return o
 }
 
 func readQuantity(w http.ResponseWriter, r *http.Request) (int64, Refusal, string) {
@@ -88,13 +103,19 @@ func readQuantity(w http.ResponseWriter, r *http.Request) (int64, Refusal, strin
 }
 
 // hold asks the strategy, also for a client that hangs up: the hold of one who retries is then there.
-func (s *Shop) hold(ctx context.Context, request HoldRequest) outcome {
+func (s *Shop) hold(ctx context.Context, request HoldRequest) (o outcome, voided bool) {
 	ctx, cancel := s.step(ctx)
 	defer cancel()
 	reply, err := s.settings.Strategy.Hold(ctx, request)
+	if err != nil {
+		return s.broke("make hold", err), false
+	}
+	return s.held(ctx, request, reply), reply.Hold.State == HoldRefused
+}
+
+// held puts a strategy's reply into words.
+func (s *Shop) held(ctx context.Context, request HoldRequest, reply HoldReply) outcome {
 	switch {
-	case err != nil:
-		return s.broke("make hold", err)
 	case reply.Refusal == SoldOut:
 		o := problem(SoldOut, map[string]any{"event": request.Event})
 		o.commands = s.shelf.commands(ctx, false)
@@ -179,9 +200,9 @@ func (s *Shop) gaveBack(ctx context.Context, ended Ended) {
 	}
 }
 
-// once runs a request under its idempotency key, or answers with what is known of it. run answers false where it has
-// written the answer itself.
-func (s *Shop) once(w http.ResponseWriter, r *http.Request, key Key, print string, run func() (outcome, bool)) {
+// once runs a request under its idempotency key, or answers with what is known of it. run is told whether an earlier run
+// may have begun, and answers false where it has written the answer itself.
+func (s *Shop) once(w http.ResponseWriter, r *http.Request, key Key, print string, run func(repeated bool) (outcome, bool)) {
 	begun, err := s.idempotency.begin(r.Context(), key, print)
 	switch {
 	case err != nil:
@@ -195,7 +216,7 @@ func (s *Shop) once(w http.ResponseWriter, r *http.Request, key Key, print strin
 		send(w, outcome{Answer: *begun.replay})
 		return
 	}
-	o, answered := run()
+	o, answered := run(begun.fence > 1)
 	ctx, cancel := s.step(r.Context())
 	defer cancel()
 	if err := s.idempotency.end(ctx, key, begun.fence, o); err != nil {

@@ -36,7 +36,7 @@ func (s *Shop) pay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key := Key{Buyer: buyer, Route: "pay", Key: text}
-	s.once(w, r, key, fingerprint("pay", hold, method), func() (outcome, bool) {
+	s.once(w, r, key, fingerprint("pay", hold, method), func(bool) (outcome, bool) {
 		admitted, o, ok := s.mayPay(w, r, caller, key, hold)
 		if !ok {
 			return o, o.Status != 0

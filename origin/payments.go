@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxGenerations bounds how many attempts one idempotency key may make. Another one is only made by a new request, and
-	// when the one before was canceled for certain, without a charge.
+	// maxGenerations bounds how many holds or attempts one idempotency key may make. Another one is only made by a new
+	// request, and when the one before was voided, or canceled for certain, without a charge.
 	maxGenerations = 8
 	refundTries    = 4
 	firstRefund    = 100 * time.Millisecond

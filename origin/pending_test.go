@@ -91,8 +91,8 @@ func TestHold_IsPendingUntilTheLedgerHasIt(t *testing.T) {
 	}, withoutLoops)
 }
 
-// A hold whose answer was lost and that was refused meanwhile is refused to the retry too.
-func TestHold_ARefusedOneStaysRefused(t *testing.T) {
+// A hold whose process died, and that was voided, was never decided on: the same key gets another one.
+func TestHold_AVoidedOneIsMadeAnew(t *testing.T) {
 	overLedgers(t, func(h *house) {
 		slow := &late{Strategy: h.settings.Strategy, waiting: map[string]origin.HoldRequest{}}
 		settings := h.settings
@@ -106,6 +106,14 @@ func TestHold_ARefusedOneStaysRefused(t *testing.T) {
 		if _, err := h.ledger.(strategy.Ledger).Void(h.Context(), finalEvent, requests, origin.SoldOut); err != nil {
 			h.Fatal(err)
 		}
-		h.expect(ask(h.shop.url), http.StatusConflict, "sold-out")
+		again := ask(h.shop.url)
+		h.expect(again, http.StatusCreated, "")
+		if again.text("hold") == hold || h.state("anna", hold) != "refused" {
+			h.Errorf("voided %s, again %v", hold, again)
+		}
+		if replay := ask(h.shop.url); replay.raw != again.raw {
+			h.Errorf("replayed as %v", replay)
+		}
+		h.balanced()
 	}, withoutLoops)
 }

@@ -38,6 +38,7 @@ type HoldRequest struct {
 	Buyer    string
 	Quantity int64         // at least 1
 	TTL      time.Duration // from the ledger's clock at the moment the hold is written
+	Repeated bool          // it may have been asked for before: a doorkeeper that has forgotten must not send it away
 }
 
 // HoldReply is the hold, or why there is none.

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -19,6 +20,8 @@ const (
 	buildTries = 5
 	// buildPause is the pause while another replica builds it.
 	buildPause = 10 * time.Millisecond
+	// claimEvery is the pause between two looks for takes that a dead replica left.
+	claimEvery = time.Second
 )
 
 // errNoEvent: the ledger has no such event.
@@ -37,7 +40,9 @@ type atomicRedis struct {
 var _ origin.Strategy = (*atomicRedis)(nil)
 
 func newAtomicRedis(settings Settings) *atomicRedis {
-	s := &atomicRedis{Settings: settings, counter: counter{redis: settings.Redis, prefix: settings.Prefix}}
+	s := &atomicRedis{Settings: settings, counter: counter{
+		redis: settings.Redis, prefix: settings.Prefix, replica: rand.Text(),
+	}}
 	s.takes = newBatcher(1, settings.Group, s.takeGroup)
 	s.groups = newBatcher(settings.Ledger.Writers(), settings.Group, s.writeGroup)
 	return s
@@ -50,7 +55,7 @@ func (s *atomicRedis) Hold(ctx context.Context, request origin.HoldRequest) (ori
 		return origin.HoldReply{}, took.err
 	}
 	if took.answer == takeTooLate {
-		return s.tooLate(request), nil
+		return s.tooLate(ctx, request)
 	}
 	if s.AfterTake != nil {
 		if err := s.AfterTake(request.ID); err != nil {
@@ -110,12 +115,41 @@ func (s *atomicRedis) Compare(ctx context.Context, event string) (origin.Reconci
 	return (&reconciler{counter: s.counter, ledger: s.Ledger, event: event}).report(ctx)
 }
 
-// Run implements [origin.Strategy]. At its end it waits for what is under way.
+// Run implements [origin.Strategy]: it looks for takes that a dead replica left. At its end it waits for what is under way.
 func (s *atomicRedis) Run(ctx context.Context) error {
-	<-ctx.Done()
+	ticker := time.NewTicker(claimEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+			s.events.Range(func(event, _ any) bool {
+				s.inherit(ctx, event.(string))
+				return ctx.Err() == nil
+			})
+		}
+	}
 	s.takes.drain()
 	s.groups.drain()
 	return nil
+}
+
+// inherit voids the takes of an event whose replica has not written them within the grace, or hears what has become of
+// them. Its buyers, if they still wait, ask again and get another hold.
+func (s *atomicRedis) inherit(ctx context.Context, event string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout)
+	defer cancel()
+	left, err := s.counter.claim(ctx, event, s.Grace)
+	if len(left) > 0 {
+		became := make(map[string]string, len(left))
+		s.compensate(ctx, event, left, became)
+		var given int64
+		given, err = s.counter.resolve(ctx, event, became)
+		s.Logger.Info("takes of another replica ended", zap.String("event", event), zap.Int("takes", len(became)), zap.Int64("given_back", given))
+	}
+	if err != nil && !errors.Is(err, errUnbuilt) {
+		s.Logger.Warn("takes left by others not looked at", zap.String("event", event), zap.Error(err))
+	}
 }
 
 // takeGroup takes for a group, building the counter where there is none. Members whose take failed go on to the ledger.
@@ -198,12 +232,19 @@ func (s *atomicRedis) look(ctx context.Context, event string) error {
 	return nil
 }
 
-// tooLate answers for a request that the counter has no units for: one that no buyer may ask for is told so.
-func (s *atomicRedis) tooLate(request origin.HoldRequest) origin.HoldReply {
-	if limit, _ := s.events.Load(request.Event); request.Quantity > limit.(int64) {
-		return origin.HoldReply{Refusal: origin.LimitExceeded}
+// tooLate answers for a request that the counter has no units for: one that no buyer may ask for is told so. A counter that
+// was built anew knows nothing of earlier takes, so one that may have been asked for before is looked up.
+func (s *atomicRedis) tooLate(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error) {
+	if request.Repeated {
+		_, known, err := s.Ledger.Standing(ctx, request.Event, []string{request.ID})
+		if hold, ok := known[request.ID]; ok || err != nil {
+			return origin.HoldReply{Hold: hold, Refusal: hold.Reason}, err
+		}
 	}
-	return origin.HoldReply{Refusal: origin.SoldOut}
+	if limit, _ := s.events.Load(request.Event); request.Quantity > limit.(int64) {
+		return origin.HoldReply{Refusal: origin.LimitExceeded}, nil
+	}
+	return origin.HoldReply{Refusal: origin.SoldOut}, nil
 }
 
 // writeGroup makes the holds true in the ledger, and tells the counter what has become of their takes. A member that the

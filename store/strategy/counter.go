@@ -24,6 +24,11 @@ const (
 	takeFree = "free"
 )
 
+const (
+	claimLimit   = 500              // takes that are taken over at once
+	replicaLasts = 10 * time.Minute // how long a replica without takes is remembered
+)
+
 // What take.lua answers for a hold.
 const (
 	takeTooLate = iota
@@ -40,12 +45,14 @@ var (
 	buildScript   = script("build")
 	readScript    = script("read")
 	mendScript    = script("mend")
+	claimScript   = script("claim")
 )
 
 // counter is the forgetful copy of what remains of events, in Redis. Each method is one script, hence one atomic step.
 type counter struct {
-	redis  redis.UniversalClient
-	prefix string
+	redis   redis.UniversalClient
+	prefix  string
+	replica string // this process, in the groups that read the pending takes
 }
 
 // take is a take as Redis keeps it.
@@ -65,12 +72,31 @@ type reading struct {
 
 // take takes for a group of holds and answers for each.
 func (c counter) take(ctx context.Context, event string, requests []origin.HoldRequest) ([]int64, error) {
-	args := make([]any, 0, 4*len(requests))
+	args := make([]any, 1, 1+4*len(requests))
+	args[0] = c.replica
 	for _, r := range requests {
 		args = append(args, r.ID, r.Buyer, r.Quantity, r.TTL.Milliseconds())
 	}
 	answers, err := takeScript.Run(ctx, c.redis, c.keys(event), args...).Int64Slice()
 	return answers, unbuilt("take from the counter", err)
+}
+
+// claim takes over pending takes that their replica has been silent about. Two replicas never get the same ones.
+func (c counter) claim(ctx context.Context, event string, silent time.Duration) ([]origin.HoldRequest, error) {
+	answer, err := claimScript.Run(ctx, c.redis, c.keys(event),
+		c.replica, silent.Milliseconds(), claimLimit, replicaLasts.Milliseconds()).Slice()
+	if err != nil {
+		return nil, unbuilt("claim takes", err)
+	}
+	var requests []origin.HoldRequest
+	for i := 0; i+2 < len(answer); i += 3 {
+		r := origin.HoldRequest{Event: event}
+		r.ID, _ = answer[i].(string)
+		r.Buyer, _ = answer[i+1].(string)
+		r.Quantity, _ = answer[i+2].(int64)
+		requests = append(requests, r)
+	}
+	return requests, nil
 }
 
 // resolve says what has become of takes, by hold, and returns the units that were given back.

@@ -92,6 +92,13 @@ func shelf(t *testing.T, name string, ledger storetest.LedgerStore, settings str
 	if err != nil {
 		t.Fatal(err)
 	}
+	run(t, s)
+	return storetest.Shelf{Strategy: s, Ledger: ledger}
+}
+
+// run runs a strategy until the test's end, and waits for it.
+func run(t *testing.T, s origin.Strategy) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -101,7 +108,6 @@ func shelf(t *testing.T, name string, ledger storetest.LedgerStore, settings str
 			t.Error(err)
 		}
 	})
-	return storetest.Shelf{Strategy: s, Ledger: ledger}
 }
 
 func redisClient(t testing.TB) (*redis.Client, string) {

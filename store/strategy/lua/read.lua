@@ -6,7 +6,7 @@
 -- Returns remaining, epoch, seq, the number of takes, the server's time in milliseconds, and then three for each pending
 -- take: hold, units, its age in milliseconds; false where there is no counter.
 local counter = redis.call('HMGET', KEYS[1], 'remaining', 'epoch', 'seq')
-if not counter[1] then
+if not counter[1] or redis.call('EXISTS', KEYS[3]) == 0 then
 	return false
 end
 local time = redis.call('TIME')

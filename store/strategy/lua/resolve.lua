@@ -6,7 +6,7 @@
 -- ARGV two for each hold: id, and "held" (its row is written: no longer pending), "sold" (never to be given back) or
 -- "free" (given back)
 -- Returns the units given back; false where there is no counter.
-if redis.call('EXISTS', KEYS[1]) == 0 then
+if redis.call('EXISTS', KEYS[1], KEYS[3]) < 2 then
 	return false
 end
 local given, changed = 0, false
@@ -16,6 +16,7 @@ for i = 1, #ARGV, 2 do
 	if take then
 		local units, entry = string.match(take, '^(%d+) ?(%S*)$')
 		if entry ~= '' then
+			redis.call('XACK', KEYS[3], 'replicas', entry)
 			redis.call('XDEL', KEYS[3], entry)
 			changed = true
 		end

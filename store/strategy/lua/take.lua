@@ -3,15 +3,16 @@
 -- that has a take already takes nothing again. A full Redis refuses this script as a whole, and no other.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
 -- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
--- KEYS[3] pending takes (stream: hold, buyer, units, ttl in milliseconds)
--- ARGV four for each hold: id, buyer, units, ttl in milliseconds
+-- KEYS[3] pending takes (stream: hold, buyer, units, ttl in milliseconds; read by the group "replicas")
+-- ARGV[1] the replica that answers for these takes until it is silent about them for too long
+-- ARGV then four for each hold: id, buyer, units, ttl in milliseconds
 -- Returns for each hold 1 (taken), 2 (was taken before) or 0 (not enough remains); false where there is no counter.
 local remaining = tonumber(redis.call('HGET', KEYS[1], 'remaining'))
-if not remaining then
+if not remaining or redis.call('EXISTS', KEYS[3]) == 0 then
 	return false
 end
-local answers, taken = {}, 0
-for i = 1, #ARGV, 4 do
+local answers, taken, entries = {}, 0, 0
+for i = 2, #ARGV, 4 do
 	local id, units = ARGV[i], tonumber(ARGV[i + 2])
 	if redis.call('HEXISTS', KEYS[2], id) == 1 then
 		answers[#answers + 1] = 2
@@ -20,11 +21,12 @@ for i = 1, #ARGV, 4 do
 	else
 		local entry = redis.call('XADD', KEYS[3], '*', 'hold', id, 'buyer', ARGV[i + 1], 'units', ARGV[i + 2], 'ttl', ARGV[i + 3])
 		redis.call('HSET', KEYS[2], id, ARGV[i + 2] .. ' ' .. entry)
-		taken = taken + units
+		taken, entries = taken + units, entries + 1
 		answers[#answers + 1] = 1
 	end
 end
-if taken > 0 then
+if entries > 0 then
+	redis.call('XREADGROUP', 'GROUP', 'replicas', ARGV[1], 'COUNT', entries, 'STREAMS', KEYS[3], '>')
 	redis.call('HINCRBY', KEYS[1], 'remaining', -taken)
 	redis.call('HINCRBY', KEYS[1], 'seq', 1)
 end

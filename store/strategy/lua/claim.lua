@@ -1,0 +1,31 @@
+#!lua flags=allow-oom
+-- Hands pending takes that their replica has been silent about to another one, and forgets replicas that are gone.
+-- KEYS[1] counter (hash: remaining, epoch, seq)
+-- KEYS[2] takes (hash)
+-- KEYS[3] pending takes (stream: hold, buyer, units, ttl in milliseconds; read by the group "replicas")
+-- ARGV[1] the replica that asks, which answers for them from now on
+-- ARGV[2] how long the silence must have lasted, in milliseconds
+-- ARGV[3] the most takes to hand over
+-- ARGV[4] after how long without anything a replica is forgotten, in milliseconds
+-- Returns three for each take: hold, buyer, units; false where there is no counter.
+if redis.call('EXISTS', KEYS[1], KEYS[3]) < 2 then
+	return false
+end
+local answer = {}
+local claimed = redis.call('XAUTOCLAIM', KEYS[3], 'replicas', ARGV[1], ARGV[2], '0', 'COUNT', ARGV[3])
+for _, entry in ipairs(claimed[2]) do
+	local fields = entry[2]
+	answer[#answer + 1] = fields[2]
+	answer[#answer + 1] = fields[4]
+	answer[#answer + 1] = tonumber(fields[6])
+end
+for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[3], 'replicas')) do
+	local about = {}
+	for i = 1, #consumer, 2 do
+		about[consumer[i]] = consumer[i + 1]
+	end
+	if about['pending'] == 0 and about['idle'] > tonumber(ARGV[4]) and about['name'] ~= ARGV[1] then
+		redis.call('XGROUP', 'DELCONSUMER', KEYS[3], 'replicas', about['name'])
+	end
+end
+return answer
