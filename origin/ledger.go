@@ -87,6 +87,9 @@ type Ledger interface {
 	// fingerprint. Forgetting a claim that was lost does nothing.
 	ForgetKey(ctx context.Context, key Key, fence int64) error
 
+	// SweepKeys deletes up to limit keys that nobody has claimed for longer than age, and returns how many it did.
+	SweepKeys(ctx context.Context, age time.Duration, limit int) (int, error)
+
 	// KeepWebhook stores a webhook once and applies its settlement (if any, and if its attempt is known) in the same
 	// transaction; fresh is false where it was stored before.
 	KeepWebhook(ctx context.Context, hook Webhook, settle *Settlement) (fresh bool, settled Settled, err error)

@@ -2,14 +2,20 @@ package origin
 
 import (
 	"context"
+	"time"
 
 	"go.uber.org/zap"
 )
 
-// reapLimit is how many holds one transaction ends.
-const reapLimit = 500
+const (
+	reapLimit = 500 // holds that one transaction ends, and keys that it forgets
+	// keysLast is how long an idempotency key is kept after its last claim. Clients may repeat a request for a day, as
+	// gateways themselves promise; the hour more is for the run that the claim was for.
+	keysLast   = 25 * time.Hour
+	sweepEvery = time.Minute
+)
 
-// reaper ends expired holds and tells the strategy of their units.
+// reaper ends expired holds and tells the strategy of their units; and it forgets old idempotency keys.
 type reaper struct {
 	ledger   Ledger
 	strategy Strategy
@@ -34,6 +40,19 @@ func (r *reaper) reap(ctx context.Context) {
 			}
 		}
 		if len(ended) < reapLimit {
+			return
+		}
+	}
+}
+
+// sweep forgets the keys that are old enough.
+func (r *reaper) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		forgotten, err := r.ledger.SweepKeys(ctx, keysLast, reapLimit)
+		if err != nil && ctx.Err() == nil {
+			r.logger.Error("old idempotency keys not forgotten", zap.Error(err))
+		}
+		if err != nil || forgotten < reapLimit {
 			return
 		}
 	}

@@ -120,6 +120,7 @@ func (s *Shop) Run(ctx context.Context) error {
 	}
 	group.Go(func() error { return s.settings.Strategy.Run(ctx) })
 	group.Go(func() error { return every(ctx, s.settings.ReapEvery, reaper.reap) })
+	group.Go(func() error { return every(ctx, sweepEvery, reaper.sweep) })
 	group.Go(func() error { return every(ctx, s.settings.ReconcileEvery, s.reconciler.round) })
 	group.Go(func() error { return s.payments.resolve(ctx) })
 	group.Go(func() error { return s.shelf.run(ctx) })

@@ -102,3 +102,16 @@ func (s *Store) ForgetKey(ctx context.Context, key origin.Key, fence int64) erro
 	_, err := s.pool.Exec(ctx, forget, key.Buyer, key.Route, key.Key, fence, unbound)
 	return wrap("forget key", err)
 }
+
+// SweepKeys implements [origin.Ledger]. A key that is claimed while it is looked at is looked at again, and stays.
+func (s *Store) SweepKeys(ctx context.Context, age time.Duration, limit int) (int, error) {
+	const forget = `
+		delete from idempotency_keys k using (
+			select buyer, route, key from idempotency_keys
+			where created_at < clock_timestamp() - $1::interval and claimed_until < clock_timestamp() - $1::interval
+			order by created_at limit $2
+		) old
+		where (k.buyer, k.route, k.key) = (old.buyer, old.route, old.key) and k.claimed_until < clock_timestamp() - $1::interval`
+	tag, err := s.pool.Exec(ctx, forget, age, limit)
+	return int(tag.RowsAffected()), wrap("sweep keys", err)
+}

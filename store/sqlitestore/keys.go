@@ -112,3 +112,15 @@ func (s *Store) ForgetKey(ctx context.Context, key origin.Key, fence int64) erro
 		return err
 	})
 }
+
+// SweepKeys implements [origin.Ledger].
+func (s *Store) SweepKeys(ctx context.Context, age time.Duration, limit int) (int, error) {
+	const forget = `delete from idempotency_keys where rowid in (
+		select rowid from idempotency_keys where created_at < ?1 and claimed_until < ?1 order by created_at limit ?2)`
+	var forgotten int64
+	err := s.write(ctx, "sweep keys", func(tx *sql.Tx, now time.Time) (err error) {
+		forgotten, err = changes(tx.ExecContext(ctx, forget, now.Add(-age).UnixMicro(), limit))
+		return err
+	})
+	return int(forgotten), err
+}

@@ -68,6 +68,7 @@ var ledgerCases = []struct {
 	{"KeepAnswer_ReplaysToTheByte", keepAnswerReplays},
 	{"DropKey_RunsAgain", dropKeyRunsAgain},
 	{"ForgetKey_RunsAnyRequest", forgetKeyRunsAnyRequest},
+	{"SweepKeys_LeavesWhatIsClaimed", sweepKeys},
 }
 
 // Ledger is the suite of origin.Ledger and strategy.Ledger. open returns an empty one, closed at the test's end.

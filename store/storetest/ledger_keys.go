@@ -140,3 +140,40 @@ func forgetKeyRunsAnyRequest(t *testing.T, l LedgerStore) {
 		t.Errorf("an answer was forgotten: %+v", state)
 	}
 }
+
+func sweepKeys(t *testing.T, l LedgerStore) {
+	claim := func(text string) origin.KeyState {
+		t.Helper()
+		state, err := l.ClaimKey(t.Context(), origin.Key{Buyer: "b", Route: "pay", Key: text}, "print", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	for _, text := range []string{"answered", "dropped", "claimed"} {
+		key, state := origin.Key{Buyer: "b", Route: "pay", Key: text}, claim(text)
+		var err error
+		switch text {
+		case "answered":
+			err = l.KeepAnswer(t.Context(), key, state.Fence, origin.Answer{Status: 201, Body: []byte("{}")})
+		case "dropped":
+			err = l.DropKey(t.Context(), key, state.Fence)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := l.SweepKeys(t.Context(), time.Hour, 10); err != nil || n != 0 {
+		t.Errorf("young ones forgotten: %d %v", n, err)
+	}
+	// A negative age reaches into the future: as far as the claim of the first two, or farther.
+	if n, err := l.SweepKeys(t.Context(), -time.Minute, 10); err != nil || n != 1 {
+		t.Errorf("beside what is claimed, %d forgotten: %v", n, err)
+	}
+	if state := claim("answered"); state.Answer == nil {
+		t.Errorf("the answer is gone: %+v", state)
+	}
+	if n, err := l.SweepKeys(t.Context(), -2*time.Hour, 1); err != nil || n != 1 {
+		t.Errorf("one of two: %d %v", n, err)
+	}
+}
