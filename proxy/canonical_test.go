@@ -25,6 +25,20 @@ func TestCanonicalPath_HasOneForm(t *testing.T) {
 	}
 }
 
+// A signature over the path, as some storefronts ask for, holds over the bytes that were sent.
+func TestCanonicalPath_IsSentAsItIs(t *testing.T) {
+	for _, escaped := range []string{"/a", "/a:b@c!$&'()*,=", "/a%20b", "/a+b%2Bc", "/(a)%C3%A9", "/[a]"} {
+		path, err := canonicalPath(escaped)
+		if err != nil {
+			t.Fatalf("%s: %v", escaped, err)
+		}
+		x, out := exchange{path: path}, url.URL{Scheme: "http", Host: "shop"}
+		if x.canonical(&out); out.RequestURI() != escaped {
+			t.Errorf("%s is sent as %s", escaped, out.RequestURI())
+		}
+	}
+}
+
 func TestCanonicalHost_HasOneForm(t *testing.T) {
 	cases := []struct {
 		host   string

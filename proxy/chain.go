@@ -3,7 +3,6 @@ package proxy
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"foyer/admission"
 )
@@ -133,9 +132,9 @@ func serveAlways(next handler) handler {
 
 // canonical writes the path into a URL that is handed on.
 func (x *exchange) canonical(u *url.URL) {
-	u.Path, u.RawPath = x.path.Decoded, x.path.Escaped
-	if u.RawPath == u.Path || !strings.Contains(u.RawPath, "%") && u.EscapedPath() == u.RawPath {
-		u.RawPath = ""
+	u.Path, u.RawPath = x.path.Decoded, ""
+	if u.EscapedPath() != x.path.Escaped { // net/url would escape more than the visitor did
+		u.RawPath = x.path.Escaped
 	}
 }
 

@@ -36,6 +36,7 @@ type framing struct {
 	encodings int    // Transfer-Encoding headers
 	left      uint64 // of a body or chunk, with the line break after a chunk
 	chunked   bool
+	authority string // of a target in absolute form, which must be the Host header's; net/http forgets the one for the other
 }
 
 // scan follows the bytes that were read. good is how many of them come before the line that makes a request ambiguous:
@@ -81,7 +82,7 @@ func (f *framing) take(line []byte) error {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	switch f.next {
 	case partStart:
-		*f = framing{next: partHead, line: f.line, old: !bytes.HasSuffix(line, []byte(" HTTP/1.1"))}
+		*f = framing{next: partHead, line: f.line, old: !bytes.HasSuffix(line, []byte(" HTTP/1.1")), authority: authorityOf(line)}
 		return nil
 	case partHead:
 		if len(line) == 0 {
@@ -118,8 +119,35 @@ func (f *framing) header(line []byte) error {
 	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 		f.encodings++
 		f.chunked = bytes.EqualFold(value, []byte("chunked"))
+	case f.authority != "" && bytes.EqualFold(name, []byte("Host")) && !sameHost(f.authority, string(value)):
+		return errFraming
 	}
 	return nil
+}
+
+// authorityOf is the authority of a request line's target in absolute form; empty for other forms.
+func authorityOf(line []byte) string {
+	_, target, _ := bytes.Cut(line, []byte(" "))
+	_, rest, absolute := bytes.Cut(target, []byte("://"))
+	if !absolute || bytes.HasPrefix(target, []byte("/")) {
+		return ""
+	}
+	if end := bytes.IndexAny(rest, "/?# "); end >= 0 {
+		rest = rest[:end]
+	}
+	return string(rest)
+}
+
+// sameHost reports whether two hosts are one: without regard to case, a dot at the end, or the port of either scheme.
+func sameHost(a, b string) bool {
+	for _, secure := range []bool{false, true} {
+		one, errA := canonicalHost(a, secure)
+		other, errB := canonicalHost(b, secure)
+		if errA == nil && errB == nil && one == other {
+			return true
+		}
+	}
+	return false
 }
 
 // endHead decides where the body ends. An encoding that net/http does not know is left to it to refuse.

@@ -35,6 +35,24 @@ func TestFraming_FollowsRequestsHoweverTheyArrive(t *testing.T) {
 	}
 }
 
+func TestFraming_RefusesAnAbsoluteTargetOfAnotherHost(t *testing.T) {
+	for request, fine := range map[string]bool{
+		"GET http://shop.test/sale HTTP/1.1\r\nHost: shop.test\r\n\r\n":            true,
+		"GET HTTP://SHOP.test.:80/sale HTTP/1.1\r\nhost:shop.test\r\n\r\n":         true,
+		"GET https://shop.test?a=b HTTP/1.1\r\nHost: shop.test:443\r\n\r\n":        true,
+		"GET /sale?next=http://other.test/ HTTP/1.1\r\nHost: shop.test\r\n\r\n":    true,
+		"GET http://other.test/sale HTTP/1.1\r\nHost: shop.test\r\n\r\n":           false,
+		"GET http://shop.test:81/sale HTTP/1.1\r\nHost: shop.test\r\n\r\n":         false,
+		"GET http://shop.test/sale HTTP/1.1\r\nX: y\r\nHost: shop.test:81\r\n\r\n": false,
+		"GET http://a@shop.test/sale HTTP/1.1\r\nHost: shop.test\r\n\r\n":          false,
+	} {
+		var f framing
+		if _, err := f.scan([]byte(request)); (err == nil) != fine {
+			t.Errorf("%q: %v", request, err)
+		}
+	}
+}
+
 func TestStrictConn_RefusesTheSecondRequestOfAConnection(t *testing.T) {
 	s := newStand(t, nil)
 	conn, err := net.Dial("tcp", s.server.Listener.Addr().String())

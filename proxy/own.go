@@ -101,6 +101,7 @@ func (x *exchange) serveStatus() {
 // serveJoin gives a place in line without a page.
 func (x *exchange) serveJoin() {
 	if !x.mayJoin() {
+		x.label = kindRateLimited.name
 		x.refuse(x.w, kindRateLimited, "too many new visitors from this network; try again in a minute")
 		return
 	}
