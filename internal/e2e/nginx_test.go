@@ -22,6 +22,7 @@ error_log %[1]s/error.log;
 events { worker_connections 256; }
 http {
 	access_log off;
+	%[3]s
 	client_body_temp_path %[1]s/body;
 	proxy_temp_path %[1]s/proxy;
 	fastcgi_temp_path %[1]s/fastcgi;
@@ -30,7 +31,7 @@ http {
 	types { text/html html; text/css css; }
 	server {
 		listen 127.0.0.1:%[2]d;
-		root %[1]s/pages;
+		%[4]s
 	}
 }
 `
@@ -38,39 +39,60 @@ http {
 // nginx serves the pages given, by path, and answers with its base URL.
 func nginx(t *testing.T, pages map[string]string) string {
 	t.Helper()
+	folder := t.TempDir()
+	for path, text := range pages {
+		write(t, filepath.Join(folder, "pages", path), text)
+	}
+	return nginxIn(t, folder, "", "root "+folder+"/pages;")
+}
+
+// nginxIn starts nginx with all that it writes in a folder: http is more for that block of its configuration, server what
+// it serves.
+func nginxIn(t *testing.T, folder, http, server string) string {
+	t.Helper()
 	program, err := exec.LookPath("nginx")
 	if err != nil {
 		if program, err = exec.LookPath("/usr/sbin/nginx"); err != nil {
-			t.Fatal("nginx is missing; mend it with: sudo apt-get install nginx-light, or make test-deps")
+			t.Fatal("nginx is missing; mend it with: apt-get install nginx-light, or make test-deps")
 		}
 	}
-	folder, port := t.TempDir(), freePort(t)
-	for path, text := range pages {
-		file := filepath.Join(folder, "pages", path)
-		write(t, file, text)
-	}
+	port := freePort(t)
 	conf := filepath.Join(folder, "nginx.conf")
-	write(t, conf, fmt.Sprintf(nginxConf, folder, port))
-	server := exec.Command(program, "-c", conf, "-p", folder, "-e", filepath.Join(folder, "error.log"))
+	write(t, conf, fmt.Sprintf(nginxConf, folder, port, http, server))
+	run(t, exec.Command(program, "-c", conf, "-p", folder, "-e", filepath.Join(folder, "error.log")))
+	base := fmt.Sprintf("http://127.0.0.1:%d", port)
+	answers(t, base)
+	return base
+}
+
+// run starts a program that ends with the test.
+func run(t *testing.T, program *exec.Cmd) {
+	t.Helper()
 	var said strings.Builder
-	server.Stderr = &said
-	if err := server.Start(); err != nil {
+	program.Stderr = &said
+	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
+		_ = program.Process.Signal(syscall.SIGTERM)
+		_ = program.Wait()
+		if t.Failed() && said.Len() > 0 {
+			t.Logf("%s said:\n%s", program.Path, said.String())
+		}
 	})
-	base := fmt.Sprintf("http://127.0.0.1:%d", port)
-	eventually(t, 10*time.Second, "nginx answers", func() bool {
-		answer, err := http.Get(base)
+}
+
+// answers waits until a server answers.
+func answers(t *testing.T, base string) {
+	t.Helper()
+	eventually(t, 20*time.Second, base+" answers", func() bool {
+		answer, err := http.Get(base + "/_foyer/health") // behind it may be foyer, where any other path takes a place
 		if err != nil {
 			return false
 		}
 		answer.Body.Close()
 		return true
 	})
-	return base
 }
 
 // write makes a file that any account may read, since nginx may run under another.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks, from Debian's packages: Postgres, Redis, and gcc when asked for
+# Installs what the tests need and this machine lacks, from Debian's packages: Postgres, Redis,
+# nginx and Node (upstreams that read requests in their own way), and gcc when asked for
 # (`install.sh gcc`; the race detector needs it). Where it cannot, it says what to do.
 #
 # The packages' own servers are neither needed nor started: while they are installed no cluster is created and no
@@ -10,6 +11,7 @@ missing=
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null || missing="$missing postgresql"
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$missing nginx"
+command -v node >/dev/null || missing="$missing nodejs"
 if [ "${1-}" = gcc ] && ! command -v gcc >/dev/null; then
 	missing="$missing gcc libc6-dev"
 fi
@@ -17,7 +19,7 @@ fi
 
 if ! command -v apt-get >/dev/null; then
 	echo "The tests need programs that are not installed:$missing" >&2
-	echo "(names of Debian's packages; there is no apt-get here). Install them so that initdb, postgres, redis-server and nginx" >&2
+	echo "(names of Debian's packages; there is no apt-get here). Install them so that initdb, postgres, redis-server, nginx and node" >&2
 	echo "are on the PATH, or name running servers in FOYER_TEST_POSTGRES and FOYER_TEST_REDIS and run 'go test ./...'." >&2
 	exit 1
 fi
