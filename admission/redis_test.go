@@ -201,3 +201,43 @@ func until(t *testing.T, condition func() bool) {
 		}
 	}
 }
+
+func TestRedis_ReplicasFiveMinutesOffKeepKAndEndNobodyEarly(t *testing.T) {
+	t.Parallel()
+	url, prefix := services.Redis(t)
+	rules := quick(2)
+	g := onRedis(t, url, prefix, rules, 0)
+	for _, off := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
+		client, err := redisstore.Dial(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		g.add(admission.RoomSettings{
+			Rules: rules, Store: redisstore.New(redisstore.Settings{Client: client, Prefix: prefix, Gate: "final"}),
+			Now: func() time.Time { return time.Now().Add(off) },
+		})
+	}
+	inside := make([]*visitor, 2)
+	for i := range inside {
+		inside[i] = g.visitor()
+		until(t, func() bool { return inside[i].visit().Outcome == admission.Admit })
+	}
+	waits, early := g.visitor(), 0
+	for i := range 40 { // 6 s: three times idle
+		for j, v := range inside {
+			v.room = g.rooms[(i+j)%2]
+			if v.visit().Outcome != admission.Admit {
+				early++
+			}
+		}
+		waits.room = g.rooms[i%2]
+		if waits.visit().Outcome == admission.Admit {
+			t.Fatal("a third is in a gate of two")
+		}
+		time.Sleep(150 * time.Millisecond)
+	}
+	if early > 0 {
+		t.Errorf("%d times somebody active was put out", early)
+	}
+}

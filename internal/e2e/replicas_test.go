@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -204,4 +205,30 @@ func commandStats(t *testing.T, redis string) map[string]int {
 		}
 	}
 	return stats
+}
+
+func TestServe_AHundredWithoutCookiesBehindOneAddressHaveAHundredPlaces(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer upstream.Close()
+	s := serve(t, fmt.Sprintf(redisGate, services.PrivateRedis(t).URL(), upstream.URL, 1, "5m"))
+	newPerson(s.Edge, false).ask(t, http.MethodGet, "/sale", "").want(t, http.StatusOK)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	places := map[string]bool{}
+	for range 100 {
+		wg.Go(func() {
+			got := newPerson(s.Edge, false).ask(t, http.MethodPost, "/_foyer/shop/join", "").want(t, http.StatusCreated)
+			var status struct{ Ticket json.Number }
+			if err := json.Unmarshal([]byte(got.Text), &status); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			places[status.Ticket.String()] = true
+		})
+	}
+	wg.Wait()
+	if len(places) != 100 {
+		t.Errorf("%d places for 100 visitors", len(places))
+	}
 }

@@ -21,11 +21,12 @@ local function stand()
   local silence = now - m.synced_at
   if silence > SILENCE then
     for _, name in ipairs({'near_at', 'far_at', 'kept_at'}) do put(name, m[name] + silence) end
-    for _, t in ipairs(redis.call('HKEYS', K.slots)) do
-      local s = slot_of(t)
-      if s.kind == OFFER then
+    local flat = redis.call('HGETALL', K.slots)
+    for i = 1, #flat, 2 do
+      if tonumber(string.sub(flat[i + 1], 1, 1)) == OFFER then
+        local s = slot_of(flat[i])
         s.expires = s.expires + silence
-        put_slot(t, s)
+        put_slot(flat[i], s)
       end
     end
   end
