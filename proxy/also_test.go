@@ -52,6 +52,8 @@ func TestAlso_BelongsToTheGateWhoseTokenIsShown(t *testing.T) {
 	const ask = "GET /api/holds/h1 HTTP/1.1\r\nHost: semi.test\r\n"
 	for cookie, gate := range map[string]string{
 		"foyer-semi=pass": "semi", "foyer-final=pass": "final", "foyer-final=invented; foyer-semi=pass": "semi",
+		"foyer-final=queue; foyer-semi=pass": "semi", "foyer-final=pass; foyer-semi=pass": "final",
+		"foyer-final=pass; foyer-semi=queue": "final",
 	} {
 		res, body := s.raw(ask + "Cookie: " + cookie + "\r\n\r\n")
 		if got := s.upstream.last().Header.Get("X-Foyer-Gate"); res.StatusCode != http.StatusOK || got != gate {

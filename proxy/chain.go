@@ -153,20 +153,23 @@ func matchGate(next handler) handler {
 	}
 }
 
-// chooseAlso finds the gate of a path that several may have in common, such as a shop's /api/holds: the one whose token
-// is shown, or else the first. It is nil where there is none.
+// chooseAlso finds the gate of a path that several may have in common, such as a shop's /api/holds: the one that the
+// visitor is inside of, or else whose token is shown, or else the first. It is nil where there is none.
 func (x *exchange) chooseAlso() *gate {
 	shared := x.table.matchAlso(x.host, x.path)
 	if len(shared) == 0 {
 		return nil
 	}
-	for _, x.gate = range shared {
+	best := shared[0]
+	for i, shown := len(shared)-1, false; i >= 0; i-- {
+		x.gate = shared[i]
 		x.findTokens()
-		if _, known := x.gate.Room.Identify(x.tokens); known {
-			return x.gate
+		v, known := x.gate.Room.Identify(x.tokens)
+		if inside := known && v.Outcome == admission.Admit; inside || known && !shown {
+			best, shown = x.gate, inside
 		}
 	}
-	return shared[0]
+	return best
 }
 
 // applyBypass forwards what needs no slot. A token that is shown with it is taken notice of.
