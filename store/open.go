@@ -99,14 +99,14 @@ func (s *Stores) openLedger(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open the ledger in postgres: %w", err)
 		}
-		s.ledger = opened
+		s.ledger = strategy.Grouped(opened)
 		return nil
 	}
 	opened, err := sqlitestore.Open(ctx, s.settings.SQLite)
 	if err != nil {
 		return fmt.Errorf("open the ledger in %s: %w", s.settings.SQLite, err)
 	}
-	s.ledger = opened
+	s.ledger = strategy.Grouped(opened)
 	return nil
 }
 

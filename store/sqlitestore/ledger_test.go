@@ -8,6 +8,7 @@ import (
 
 	"foyer/store/sqlitestore"
 	"foyer/store/storetest"
+	"foyer/store/strategy"
 )
 
 func TestStore_KeepsTheLedgersContractInAFile(t *testing.T) {
@@ -19,6 +20,26 @@ func TestStore_KeepsTheLedgersContractInAFile(t *testing.T) {
 func TestStore_KeepsTheLedgersContractInMemory(t *testing.T) {
 	storetest.Ledger(t, func(t *testing.T) storetest.LedgerStore { return open(t, ":memory:") })
 }
+
+// The groups of releases and settlements keep the contract of the ledger beneath them.
+func TestGrouped_KeepsTheLedgersContract(t *testing.T) {
+	storetest.Ledger(t, func(t *testing.T) storetest.LedgerStore {
+		beneath := open(t, ":memory:")
+		return grouped{strategy.Grouped(beneath.Store), beneath}
+	})
+}
+
+// grouped has the doors of the ledger beneath it.
+type grouped struct {
+	*strategy.GroupedLedger
+	beneath ledger
+}
+
+func (g grouped) Exec(ctx context.Context, statement string) error {
+	return g.beneath.Exec(ctx, statement)
+}
+
+func (g grouped) Clock(ctx context.Context) (time.Time, error) { return g.beneath.Clock(ctx) }
 
 // ledger is a store with the doors that the suite needs.
 type ledger struct{ *sqlitestore.Store }

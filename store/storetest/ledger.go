@@ -44,6 +44,8 @@ var ledgerCases = []struct {
 	{"Void_LeavesAHoldThatExists", voidLeavesAHold},
 	{"Standing_ReadsStockAndHolds", standingReads},
 	{"Release_FreesOnce", releaseFreesOnce},
+	{"MoveGroup_IsAsIfOneByOne", moveGroupOneByOne},
+	{"MoveGroup_RejectedWritesNothing", moveGroupRejected},
 	{"Expire_TwoReapersEndEachHoldOnce", expireTwoReapers},
 	{"Expire_LeavesPayingAndLimitsItself", expireLeavesPaying},
 	{"ReleaseExpirePay_ExactlyOneWins", exactlyOneWins},

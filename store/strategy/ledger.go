@@ -27,6 +27,10 @@ type Ledger interface {
 	// given again, because the lock that it begins with waits for the end of the lost transaction.
 	HoldGroup(ctx context.Context, event string, requests []origin.HoldRequest) ([]origin.HoldReply, error)
 
+	// MoveGroup grants a group of wishes for holds of one event, in their order, as if they had come one by one. After
+	// [origin.ErrRejected] nothing was done, and some wish cannot be written.
+	MoveGroup(ctx context.Context, event string, wishes []origin.Wish) ([]origin.Granted, error)
+
 	// Void writes tombstones, holds in state refused, for those ids that are no holds yet: they can never become one. It
 	// answers with all of them as they stand.
 	Void(ctx context.Context, event string, requests []origin.HoldRequest, reason origin.Refusal) (map[string]origin.Hold, error)

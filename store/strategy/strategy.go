@@ -21,6 +21,9 @@ const (
 	AtomicRedis = "atomic_redis"
 )
 
+// defaultGroup is the most members of a group.
+const defaultGroup = 2000
+
 // Names lists the strategies in the order of the tables.
 func Names() []string { return []string{Naive, Pessimistic, AtomicDB, AtomicRedis, GroupCommit} }
 
@@ -54,7 +57,7 @@ func New(name string, settings Settings) (origin.Strategy, error) {
 		settings.Logger = zap.NewNop()
 	}
 	if settings.Group == 0 {
-		settings.Group = 2000
+		settings.Group = defaultGroup
 	}
 	if settings.Grace == 0 {
 		settings.Grace = 10 * time.Second
