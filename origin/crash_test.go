@@ -129,7 +129,7 @@ func TestCrash_NothingIsLostWhereverAProcessIsStruck(t *testing.T) {
 type matrix struct {
 	*house
 	name    string
-	ledger  wholeLedger
+	ledger  strategy.WholeLedger
 	connect func(p *process, settings *strategy.Settings) // nil: the strategy needs no counter
 	prefix  string
 	made    atomic.Int64
@@ -173,9 +173,9 @@ func newMatrix(t *testing.T, name string, r recovery) *matrix {
 }
 
 // over opens the house on a ledger, with a process that is never struck.
-func (m *matrix) over(t *testing.T, ledger wholeLedger, options []option) *matrix {
+func (m *matrix) over(t *testing.T, ledger strategy.WholeLedger, options []option) *matrix {
 	m.house, m.ledger = open(t, ledger, options...), ledger
-	m.shop = m.front(m.settingsOf(nil, ledger), false)
+	m.shop = m.front(m.settingsOf(nil, strategy.Grouped(ledger)), false)
 	return m
 }
 
@@ -193,7 +193,7 @@ func (d deafened) Webhook(header string, body []byte) (origin.Webhook, origin.In
 }
 
 // settingsOf are the settings of a process; nil is one that is never struck.
-func (m *matrix) settingsOf(p *process, ledger wholeLedger) origin.Settings {
+func (m *matrix) settingsOf(p *process, ledger strategy.WholeLedger) origin.Settings {
 	m.Helper()
 	settings := strategy.Settings{Ledger: ledger, Prefix: m.prefix, Grace: time.Second}
 	if m.connect != nil {
@@ -251,11 +251,11 @@ func (m *matrix) open(j journey, r recovery, point string, b blow) *cell {
 	if _, err := m.ledger.PutEvent(m.Context(), event); err != nil {
 		m.Fatal(err)
 	}
-	crossed := &crossedLedger{wholeLedger: m.ledger, p: c.process}
+	crossed := &crossedLedger{WholeLedger: m.ledger, p: c.process}
 	if j.late {
 		crossed.settle = func(ctx context.Context, word origin.Settlement) { m.comeBetween(ctx, c, word) }
 	}
-	settings := m.settingsOf(c.process, crossed)
+	settings := m.settingsOf(c.process, strategy.Grouped(crossed))
 	if j.ttl > 0 {
 		settings.HoldTTL = j.ttl
 	}
@@ -386,7 +386,7 @@ func (m *matrix) play(all []*cell) {
 	each(all, 64, func(i int) { all[i] = m.strike(all[i]) })
 	m.deaf.Store(false)
 	each(all, len(all), func(i int) { m.recover(all[i], m.shop.Shop) })
-	settings := m.settingsOf(nil, m.ledger)
+	settings := m.settingsOf(nil, strategy.Grouped(m.ledger))
 	m.loops = settings.Strategy
 	m.shop = m.front(settings, true)
 	began := time.Now()

@@ -98,87 +98,78 @@ func crossed(p *process, name string, call func() error) error {
 	return err
 }
 
-// wholeLedger is a ledger as the shop and the strategies see it.
-type wholeLedger interface {
-	origin.Ledger
-	strategy.Ledger
-}
-
 // crossedLedger is the ledger beyond the crash points of a process. Reading changes nothing, so it has none.
 type crossedLedger struct {
-	wholeLedger
+	strategy.WholeLedger
 	p      *process
-	settle func(ctx context.Context, settle origin.Settlement) // comes between Settle and what it settles; nil: nothing
+	settle func(ctx context.Context, settle origin.Settlement) // comes just before a payment is settled; nil: nothing
 }
 
 func (l *crossedLedger) HoldGroup(ctx context.Context, event string, requests []origin.HoldRequest) ([]origin.HoldReply, error) {
-	return crossing(l.p, "ledger.HoldGroup", func() ([]origin.HoldReply, error) { return l.wholeLedger.HoldGroup(ctx, event, requests) })
+	return crossing(l.p, "ledger.HoldGroup", func() ([]origin.HoldReply, error) { return l.WholeLedger.HoldGroup(ctx, event, requests) })
 }
 
 func (l *crossedLedger) Void(ctx context.Context, event string, requests []origin.HoldRequest, why origin.Refusal) (map[string]origin.Hold, error) {
-	return crossing(l.p, "ledger.Void", func() (map[string]origin.Hold, error) { return l.wholeLedger.Void(ctx, event, requests, why) })
+	return crossing(l.p, "ledger.Void", func() (map[string]origin.Hold, error) { return l.WholeLedger.Void(ctx, event, requests, why) })
 }
 
 func (l *crossedLedger) RaiseEpoch(ctx context.Context, event string, seen int64) (stock origin.Stock, raised bool, err error) {
 	err = crossed(l.p, "ledger.RaiseEpoch", func() error {
-		stock, raised, err = l.wholeLedger.RaiseEpoch(ctx, event, seen)
+		stock, raised, err = l.WholeLedger.RaiseEpoch(ctx, event, seen)
 		return err
 	})
 	return stock, raised, err
 }
 
-func (l *crossedLedger) Release(ctx context.Context, id, buyer string) (hold origin.Hold, freed bool, refusal origin.Refusal, err error) {
-	err = crossed(l.p, "ledger.Release", func() error {
-		hold, freed, refusal, err = l.wholeLedger.Release(ctx, id, buyer)
-		return err
+// MoveGroup goes by the name of what it does: a process has one payment or one release at a time here.
+func (l *crossedLedger) MoveGroup(ctx context.Context, event string, wishes []origin.Wish) ([]origin.Granted, error) {
+	name, word := "ledger.Release", wishes[0].Settle
+	if word.Attempt != "" {
+		name = "ledger.Settle"
+	}
+	return crossing(l.p, name, func() ([]origin.Granted, error) {
+		if l.settle != nil && word.Attempt != "" {
+			l.settle(ctx, word)
+		}
+		return l.WholeLedger.MoveGroup(ctx, event, wishes)
 	})
-	return hold, freed, refusal, err
 }
 
 func (l *crossedLedger) Expire(ctx context.Context, limit int) ([]origin.Ended, error) {
-	return crossing(l.p, "ledger.Expire", func() ([]origin.Ended, error) { return l.wholeLedger.Expire(ctx, limit) })
+	return crossing(l.p, "ledger.Expire", func() ([]origin.Ended, error) { return l.WholeLedger.Expire(ctx, limit) })
 }
 
 func (l *crossedLedger) StartPayment(ctx context.Context, start origin.PaymentStart) (origin.PaymentReply, error) {
-	return crossing(l.p, "ledger.StartPayment", func() (origin.PaymentReply, error) { return l.wholeLedger.StartPayment(ctx, start) })
+	return crossing(l.p, "ledger.StartPayment", func() (origin.PaymentReply, error) { return l.WholeLedger.StartPayment(ctx, start) })
 }
 
 func (l *crossedLedger) KeepIntent(ctx context.Context, attempt, intent string) error {
-	return crossed(l.p, "ledger.KeepIntent", func() error { return l.wholeLedger.KeepIntent(ctx, attempt, intent) })
-}
-
-func (l *crossedLedger) Settle(ctx context.Context, word origin.Settlement) (origin.Settled, error) {
-	return crossing(l.p, "ledger.Settle", func() (origin.Settled, error) {
-		if l.settle != nil {
-			l.settle(ctx, word)
-		}
-		return l.wholeLedger.Settle(ctx, word)
-	})
+	return crossed(l.p, "ledger.KeepIntent", func() error { return l.WholeLedger.KeepIntent(ctx, attempt, intent) })
 }
 
 func (l *crossedLedger) RefundDue(ctx context.Context, attempt string) error {
-	return crossed(l.p, "ledger.RefundDue", func() error { return l.wholeLedger.RefundDue(ctx, attempt) })
+	return crossed(l.p, "ledger.RefundDue", func() error { return l.WholeLedger.RefundDue(ctx, attempt) })
 }
 
 func (l *crossedLedger) Refunded(ctx context.Context, attempt string, amount int64) error {
-	return crossed(l.p, "ledger.Refunded", func() error { return l.wholeLedger.Refunded(ctx, attempt, amount) })
+	return crossed(l.p, "ledger.Refunded", func() error { return l.WholeLedger.Refunded(ctx, attempt, amount) })
 }
 
 func (l *crossedLedger) ClaimKey(ctx context.Context, key origin.Key, print string, lasts time.Duration) (origin.KeyState, error) {
-	return crossing(l.p, "ledger.ClaimKey "+key.Route, func() (origin.KeyState, error) { return l.wholeLedger.ClaimKey(ctx, key, print, lasts) })
+	return crossing(l.p, "ledger.ClaimKey "+key.Route, func() (origin.KeyState, error) { return l.WholeLedger.ClaimKey(ctx, key, print, lasts) })
 }
 
 func (l *crossedLedger) KeepAnswer(ctx context.Context, key origin.Key, fence int64, answer origin.Answer) error {
-	return crossed(l.p, "ledger.KeepAnswer "+key.Route, func() error { return l.wholeLedger.KeepAnswer(ctx, key, fence, answer) })
+	return crossed(l.p, "ledger.KeepAnswer "+key.Route, func() error { return l.WholeLedger.KeepAnswer(ctx, key, fence, answer) })
 }
 
 func (l *crossedLedger) DropKey(ctx context.Context, key origin.Key, fence int64) error {
-	return crossed(l.p, "ledger.DropKey "+key.Route, func() error { return l.wholeLedger.DropKey(ctx, key, fence) })
+	return crossed(l.p, "ledger.DropKey "+key.Route, func() error { return l.WholeLedger.DropKey(ctx, key, fence) })
 }
 
 func (l *crossedLedger) KeepWebhook(ctx context.Context, hook origin.Webhook, settle *origin.Settlement) (fresh bool, settled origin.Settled, err error) {
 	err = crossed(l.p, "ledger.KeepWebhook", func() error {
-		fresh, settled, err = l.wholeLedger.KeepWebhook(ctx, hook, settle)
+		fresh, settled, err = l.WholeLedger.KeepWebhook(ctx, hook, settle)
 		return err
 	})
 	return fresh, settled, err
