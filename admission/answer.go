@@ -99,6 +99,7 @@ func (r *Room) wait(v *view, t Token, p place, position int, after time.Duration
 	}
 	if p.standing == offered {
 		status.State, status.Position, status.Eta, status.OfferExpires = StateOffered, 0, nil, p.slot.Expires
+		status.Waiting = v.waiting() // he is not one of them any more
 	}
 	status.Reason = r.reason(status.State)
 	verdict := Verdict{Outcome: Wait, Visitor: t.Visitor, Ticket: t.Ticket, Status: status}

@@ -62,6 +62,20 @@ func TestEta_IsUnknownForTheFirstWhoWaits(t *testing.T) {
 	})
 }
 
+func TestOffered_IsNotCountedAmongThoseWhoWait(t *testing.T) {
+	inBubble(t, rules(1), 1, func(t *testing.T, g *gate) {
+		first, second := g.visitor(), g.visitor()
+		first.visit()
+		second.visit()
+		g.ticks(1)
+		first.leave()
+		g.ticks(4)
+		if v := second.poll(); v.Status.State != admission.StateOffered || v.Status.Waiting != 0 {
+			t.Errorf("nobody waits, and whoever has the offer is told %+v", v.Status)
+		}
+	})
+}
+
 func TestModeOff_SaysWhenItWasSo(t *testing.T) {
 	off := rules(1)
 	off.Mode = admission.ModeOff

@@ -189,6 +189,7 @@ func (a *Admin) revoke(w http.ResponseWriter, r *http.Request, gate Operated) {
 		a.broken(w, "ticket not revoked", err)
 		return
 	}
+	gate.Settled(r.Context())
 	w.WriteHeader(http.StatusNoContent)
 }
 

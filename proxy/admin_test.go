@@ -19,9 +19,10 @@ import (
 
 // fakeGate is an Operated that remembers what was asked of it.
 type fakeGate struct {
-	asked []string
-	err   error
-	ready chan struct{}
+	asked   []string
+	settled int // how often it was waited for
+	err     error
+	ready   chan struct{}
 }
 
 var _ Operated = (*fakeGate)(nil)
@@ -48,7 +49,7 @@ func (f *fakeGate) Change(_ context.Context, c admission.Change) error {
 	return f.err
 }
 
-func (f *fakeGate) Settled(context.Context) {}
+func (f *fakeGate) Settled(context.Context) { f.settled++ }
 
 func (f *fakeGate) Reset(context.Context) error {
 	f.asked = append(f.asked, "reset")
@@ -110,6 +111,9 @@ func TestAdmin_ShowsAndChangesGates(t *testing.T) {
 		w := ask(t, NewAdmin(AdminSettings{Gates: map[string]Operated{"final": gate}}), c.method, c.path, c.body)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.contains) || strings.Join(gate.asked, ",") != c.asked {
 			t.Errorf("%s %s %s: %d %s, asked %v", c.method, c.path, c.body, w.Code, w.Body, gate.asked)
+		}
+		if gate.settled != len(gate.asked) {
+			t.Errorf("%s %s %s: answered before what it did is shown", c.method, c.path, c.body)
 		}
 	}
 	gate := &fakeGate{err: errors.New("the store is away")}
