@@ -71,6 +71,6 @@ func (e *Edge) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range e.upstreams.inUse {
-		r.transport.CloseIdleConnections()
+		r.close()
 	}
 }

@@ -26,6 +26,7 @@ func forward(x *exchange) {
 	if x.w.stall > 0 { // the upstream's time-out bounds the wait, and each write has its own deadline from here on
 		_ = http.NewResponseController(x.w.ResponseWriter).SetWriteDeadline(time.Time{})
 	}
+	x.hearOut()
 	start := time.Now()
 	defer func() { x.table.metrics.upstream(x.gate.Name, time.Since(start)) }()
 	x.gate.upstream.ServeHTTP(x.w, x.r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
@@ -35,21 +36,46 @@ func forward(x *exchange) {
 type remote struct {
 	settings  Upstream
 	transport *http.Transport
+	calls     *http.Transport // for gRPC, which is HTTP/2 whether or not the upstream has TLS
 	proxy     httputil.ReverseProxy
 }
 
 // newRemote builds a proxy with connections of its own.
 func newRemote(u Upstream, logger *zap.Logger) *remote {
-	r := &remote{settings: u, transport: newTransport(u)}
+	r := &remote{settings: u, transport: newTransport(u), calls: newTransport(u)}
+	r.calls.Protocols = new(http.Protocols)
+	r.calls.Protocols.SetHTTP2(true)
+	r.calls.Protocols.SetUnencryptedHTTP2(true)
 	r.proxy = httputil.ReverseProxy{
 		Rewrite:        r.rewrite,
-		Transport:      r.transport,
+		Transport:      roundTripper(r.send),
 		ModifyResponse: accept,
 		ErrorHandler:   fail,
 		BufferPool:     buffers,
 		ErrorLog:       redacted(logger),
 	}
 	return r
+}
+
+// roundTripper is a function that sends requests.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// send sends a request over the connections of its kind. What is sent twice is left to net/http, which repeats a request
+// only on a connection that was kept open, and only if the upstream has not seen any of it, or if it has no body and is
+// safe to repeat by its method or its Idempotency-Key.
+func (r *remote) send(req *http.Request) (*http.Response, error) {
+	if isCall(req.Header) {
+		return r.calls.RoundTrip(req)
+	}
+	return r.transport.RoundTrip(req)
+}
+
+// close gives up the connections that are idle. Requests in flight finish.
+func (r *remote) close() {
+	r.transport.CloseIdleConnections()
+	r.calls.CloseIdleConnections()
 }
 
 func (r *remote) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.proxy.ServeHTTP(w, req) }
@@ -125,12 +151,9 @@ func accept(res *http.Response) error {
 	x := exchangeOf(res.Request.Context())
 	x.stopUpload()
 	x.stream.Store(strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"))
-	for name := range res.Trailer {
-		if strings.HasPrefix(name, "Foyer-") {
-			delete(res.Trailer, name)
-		}
-	}
+	stripCommands(res.Trailer)
 	if res.StatusCode != http.StatusSwitchingProtocols {
+		res.Body = &commandless{res.Body, res}
 		return nil
 	}
 	if !strings.EqualFold(res.Header.Get("Upgrade"), res.Request.Header.Get("Upgrade")) {

@@ -58,7 +58,7 @@ func (p *upstreams) keep(t *table) {
 	for key, r := range p.inUse {
 		if !used[r] {
 			delete(p.inUse, key)
-			r.transport.CloseIdleConnections()
+			r.close()
 		}
 	}
 }
