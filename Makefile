@@ -21,10 +21,10 @@ with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-deps race benchmarks bench fuzz model soak lint clean
+.PHONY: help demo build test test-deps race benchmarks bench fuzz model soak h2spec slowhttp lint clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## watch a sale go through a waiting room (KEEP=1: go on serving, for a browser)
 	./foyer demo $(if $(KEEP),--keep)
@@ -61,6 +61,13 @@ model: test-deps ## 2,000 random walks of 300 steps over the oracle, the memory 
 
 soak: test-deps ## 5,000 visitors for five minutes while replicas, Redis and links break (SPAN=5m)
 	$(GO) test -count=1 -v -timeout 20m ./internal/soak -span $(SPAN) -guests 5000
+
+h2spec: build ## the conformance tests of HTTP/2 on TLS, compared with Go's own server
+	$(GO) run ./internal/probe h2spec
+
+slowhttp: build ## slowhttptest in its three modes while others visit (Debian's slowhttptest)
+	@internal/services/install.sh slowhttptest
+	$(GO) run ./internal/probe slowhttp
 
 lint: ## gofmt, go vet, staticcheck and govulncheck
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks, from Debian's packages: Postgres, Redis,
 # nginx and Node (upstreams that read requests in their own way), and gcc when asked for
-# (`install.sh gcc`; the race detector needs it). Where it cannot, it says what to do.
+# (`install.sh gcc`; the race detector needs it), or slowhttptest. Where it cannot, it says what to do.
 #
 # The packages' own servers are neither needed nor started: while they are installed no cluster is created and no
 # service is started. What is set up for that is removed again. Services that run already are left alone.
@@ -14,6 +14,9 @@ command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$missing nginx
 command -v node >/dev/null || missing="$missing nodejs"
 if [ "${1-}" = gcc ] && ! command -v gcc >/dev/null; then
 	missing="$missing gcc libc6-dev"
+fi
+if [ "${1-}" = slowhttptest ] && ! command -v slowhttptest >/dev/null; then
+	missing="$missing slowhttptest"
 fi
 [ -n "$missing" ] || exit 0
 
