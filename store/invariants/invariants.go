@@ -69,9 +69,9 @@ func attempts() []Invariant {
 		{"a refunded attempt says how much", `
 			select event, id, 'refunded ' || refunded || ' of ' || amount from attempts
 			where (state = 'refunded') <> (refunded > 0) and amount > 0`, false},
-		{"an open attempt's hold is paying", `
+		{"an open attempt's hold is paying, or sold by another attempt", `
 			select a.event, a.id, 'hold ' || a.hold || ' is ' || coalesce(h.state, 'missing') from attempts a left join holds h on h.id = a.hold
-			where a.state = 'open' and (h.id is null or h.state <> 'paying')`, false},
+			where a.state = 'open' and (h.id is null or h.state not in ('paying', 'sold'))`, false},
 		{"a paying hold has an open attempt", `
 			select h.event, h.id, 'paying without one' from holds h left join attempts a on a.hold = h.id and a.state = 'open'
 			where h.state = 'paying' and a.id is null`, false},

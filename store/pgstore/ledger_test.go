@@ -28,7 +28,7 @@ func (l ledger) Clock(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-func open(t *testing.T) storetest.LedgerStore {
+func open(t testing.TB) storetest.LedgerStore {
 	url := services.Postgres(t)
 	store, err := pgstore.Open(t.Context(), url)
 	if err != nil {
@@ -43,4 +43,10 @@ func open(t *testing.T) storetest.LedgerStore {
 	return ledger{Store: store, pool: pool}
 }
 
-func TestStore_KeepsTheLedgersContract(t *testing.T) { storetest.Ledger(t, open) }
+func TestStore_KeepsTheLedgersContract(t *testing.T) {
+	storetest.Ledger(t, func(t *testing.T) storetest.LedgerStore { return open(t) })
+}
+
+func BenchmarkStore(b *testing.B) {
+	storetest.BenchReconcile(b, open(b), `select n from generate_series(1, %d) as n`, `clock_timestamp()`)
+}

@@ -50,7 +50,7 @@ func (l ledger) Exec(ctx context.Context, statement string) error {
 
 func (l ledger) Clock(context.Context) (time.Time, error) { return l.Store.Now(), nil }
 
-func open(t *testing.T, path string) ledger {
+func open(t testing.TB, path string) ledger {
 	store, err := sqlitestore.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -61,4 +61,16 @@ func open(t *testing.T, path string) ledger {
 		}
 	})
 	return ledger{store}
+}
+
+func TestStore_AgreesWithAModelOfTheLedger(t *testing.T) {
+	storetest.LedgerModel(t, func(t *testing.T) storetest.LedgerStore {
+		beneath := open(t, ":memory:")
+		return grouped{strategy.Grouped(beneath.Store), beneath}
+	})
+}
+
+func BenchmarkStore(b *testing.B) {
+	const numbers = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < %d) select n from numbers`
+	storetest.BenchReconcile(b, open(b, filepath.Join(b.TempDir(), "ledger.db")), numbers, `unixepoch() * 1000000`)
 }
