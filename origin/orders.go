@@ -26,12 +26,18 @@ func newOrderBody(o Order) orderBody {
 	return body
 }
 
+// readOrder shows an order, and to a browser its receipt.
 func (s *Shop) readOrder(w http.ResponseWriter, r *http.Request) {
+	w.Header().Add("Vary", "Accept")
 	caller := s.buyers.Load().identify(r)
 	order, ok, err := s.settings.Ledger.Order(r.Context(), r.PathValue("order"))
 	switch {
 	case err != nil:
 		send(w, s.broke("read order", err))
+	case wantsPage(r) && !(ok && caller.is(order.Buyer)):
+		s.sendPage(w, http.StatusNotFound, pageData{Missing: "No such order"})
+	case wantsPage(r):
+		s.sendPage(w, http.StatusOK, pageData{Order: &order})
 	case !ok || !caller.is(order.Buyer):
 		refuse(w, NoSuchOrder, "")
 	default:

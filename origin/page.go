@@ -15,13 +15,15 @@ var pageSource string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"money": money}).Parse(pageSource))
 
-// pageData is what the shop's page shows: one event, or the list where Event is nil.
+// pageData is what the shop's page shows: an event, a receipt, that something is missing, or else the list of events.
 type pageData struct {
-	Nonce  string
-	Event  *Stock
-	Events []Stock
-	Card   string // the payment method that is offered first
-	Tests  bool   // the gateway's test cards may be chosen
+	Nonce   string
+	Event   *Stock
+	Order   *Order
+	Missing string
+	Events  []Stock
+	Card    string // the payment method that is offered first
+	Tests   bool   // the gateway's test cards may be chosen
 }
 
 // showShop lists what is on sale.
@@ -52,7 +54,7 @@ func (s *Shop) showEvent(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		send(w, s.broke("read event", err))
 	case !ok:
-		refuse(w, NoSuchEvent, "")
+		s.sendPage(w, http.StatusNotFound, pageData{Missing: "No such event"})
 	default:
 		s.buyers.Load().admit(w, r)
 		s.sendPage(w, http.StatusOK, pageData{Event: &stock})

@@ -67,6 +67,24 @@ func TestShop_ShowsABrowserThePage(t *testing.T) {
 	})
 }
 
+func TestShop_ShowsABrowserTheReceipt(t *testing.T) {
+	overLedgers(t, func(h *house) {
+		paid := h.pay("anna", h.hold("anna", 2), "k", "pm_card_visa")
+		path, accept := paid.header.Get("Location"), "text/html,*/*;q=0.8"
+		if got := h.ask("anna", "GET", path, "", "Accept", accept); got.status != http.StatusOK || !strings.Contains(got.raw, "24.00 EUR") ||
+			!strings.Contains(got.raw, paid.text("order")) {
+			h.Errorf("the receipt: %v", got)
+		}
+		for _, path := range []string{path, "/events/none"} {
+			if got := h.ask("bert", "GET", path, "", "Accept", accept); got.status != http.StatusNotFound || strings.Contains(got.raw, paid.text("order")) ||
+				!strings.Contains(got.header.Get("Content-Type"), "text/html") {
+				h.Errorf("%s to another: %v", path, got)
+			}
+		}
+		h.expect(h.ask("bert", "GET", path, ""), http.StatusNotFound, "no-such-order")
+	})
+}
+
 func TestShop_KnowsABuyerByItsCookie(t *testing.T) {
 	overLedgers(t, func(h *house) {
 		made := h.ask("", "POST", "/api/events/final/holds", `{"quantity":1}`)
