@@ -35,7 +35,7 @@ build: ## build ./foyer
 test: test-deps ## run all tests on a Postgres and a Redis started for them (TESTFLAGS='-run …')
 	@$(with_services) $(GO) test $(TESTFLAGS) ./...
 
-test-deps: ## install what the tests need: Debian's postgresql, redis-server, nginx and nodejs
+test-deps: ## install what the tests need: Debian's postgresql, redis-server, nginx, nodejs and chromium
 	@internal/services/install.sh
 
 race: ## run all tests with the race detector

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks, from Debian's packages: Postgres, Redis,
-# nginx and Node (upstreams that read requests in their own way), and gcc when asked for
+# nginx and Node (upstreams that read requests in their own way), Chromium, and gcc when asked for
 # (`install.sh gcc`; the race detector needs it), or slowhttptest. Where it cannot, it says what to do.
 #
 # The packages' own servers are neither needed nor started: while they are installed no cluster is created and no
@@ -12,6 +12,7 @@ ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/d
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$missing nginx"
 command -v node >/dev/null || missing="$missing nodejs"
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing="$missing chromium"
 if [ "${1-}" = gcc ] && ! command -v gcc >/dev/null; then
 	missing="$missing gcc libc6-dev"
 fi
@@ -22,8 +23,8 @@ fi
 
 if ! command -v apt-get >/dev/null; then
 	echo "The tests need programs that are not installed:$missing" >&2
-	echo "(names of Debian's packages; there is no apt-get here). Install them so that initdb, postgres, redis-server, nginx and node" >&2
-	echo "are on the PATH, or name running servers in FOYER_TEST_POSTGRES and FOYER_TEST_REDIS and run 'go test ./...'." >&2
+	echo "(names of Debian's packages; there is no apt-get here). Install them so that initdb, postgres, redis-server, nginx, node" >&2
+	echo "and chromium are on the PATH, or name running servers in FOYER_TEST_POSTGRES and FOYER_TEST_REDIS and run 'go test ./...'." >&2
 	exit 1
 fi
 if [ "$(id -u)" = 0 ]; then
