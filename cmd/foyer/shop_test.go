@@ -87,3 +87,33 @@ func TestShop_KnowsItsBuyersWhateverTheModeOfTheGate(t *testing.T) {
 		}
 	}
 }
+
+// E14: a hold carries its slot further than an idle visitor keeps one, so that the buyer may take his time at the till.
+func TestShop_AHoldKeepsTheSlotWhileTheBuyerTypes(t *testing.T) {
+	yaml := strings.Replace(strings.Replace(shopYAML, "SQLITE", `":memory:"`, 1), "capacity: 5}",
+		"capacity: 1, session: {idle: 1s, claim: 1s}, queue: {poll: {min: 200ms, max: 1s}}}", 1)
+	yaml = "tokens: {leeway: 200ms}" + strings.Replace(yaml, "origin:\n", "origin:\n  hold_ttl: 20s\n", 1)
+	a := startApp(t, yaml)
+	first, second := newVisitor(t, a.Edge), newVisitor(t, a.Edge)
+	_, hold := first.ask(http.MethodPost, "/api/events/final/holds", `{"quantity":1}`)
+	for typing := time.Now(); time.Since(typing) < 3*time.Second; <-time.After(100 * time.Millisecond) {
+		if status, body := second.ask(http.MethodGet, "/api/events/final", ""); status != http.StatusTooManyRequests {
+			t.Fatalf("the second comes in: %d %v", status, body)
+		}
+	}
+	for _, path := range []string{"/api/events/final", "/events/final"} {
+		if status, body := first.ask(http.MethodGet, path, ""); status != http.StatusOK {
+			t.Errorf("%s answers the first with %d %v", path, status, body)
+		}
+	}
+	if status, body := first.ask(http.MethodPost, "/api/holds/"+hold["hold"].(string)+"/pay", `{"payment_method":"pm_card_visa"}`); status != http.StatusCreated {
+		t.Errorf("pay: %d %v", status, body)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for status := 0; status != http.StatusOK; <-time.After(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the slot of who has paid is not given to the second")
+		}
+		status, _ = second.ask(http.MethodGet, "/api/events/final", "")
+	}
+}
