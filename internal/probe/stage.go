@@ -67,14 +67,21 @@ func newStage(ctx context.Context) (*stage, error) {
 	return s, nil
 }
 
+// block is what pages are made of; a thousand dawdlers must not cost the storefront a page each.
+var block = bytes.Repeat([]byte("x"), 1<<10)
+
 // storefront answers with a page, or with 8 MB of it.
 func storefront(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
-	size := 1 << 10
+	blocks := 1
 	if r.URL.Path == "/large" {
-		size = 8 << 20
+		blocks = 8 << 10
 	}
-	_, _ = w.Write(bytes.Repeat([]byte("x"), size))
+	for range blocks {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
 }
 
 // startFoyer starts ./foyer and waits for its address.

@@ -11,12 +11,20 @@ import (
 	"foyer/admission"
 )
 
+// maxSpan is the longest line, from base to tail, that an answer is believed: its bitmaps have 128 MB.
+const maxSpan = 1 << 30
+
 // Sync brings the line and a replica up to date with each other, in one command.
 func (s *Store) Sync(ctx context.Context, sync admission.Sync) (admission.Snapshot, error) {
 	r, standing := s.run(ctx, syncScript, s.keys.all, sync.Seen,
 		sync.Replica,
 		decimal(uint64(sync.Near.Base)), sync.Near.Bits, decimal(uint64(sync.Far.Base)), sync.Far.Bits,
 		tickets(sync.Confirmed), tickets(sync.Busy), decimal(sync.Since))
+	return answer(readSnapshot(r, standing), s, "sync", r)
+}
+
+// readSnapshot takes the answer to a Sync apart.
+func readSnapshot(r *reader, standing admission.Standing) admission.Snapshot {
 	snapshot := admission.Snapshot{Standing: standing, Tail: r.ticket(), Base: r.ticket(), Admitted: r.uint()}
 	snapshot.Waiting = r.bits(snapshot.Base)
 	snapshot.Slots = r.slots()
@@ -24,7 +32,7 @@ func (s *Store) Sync(ctx context.Context, sync admission.Sync) (admission.Snapsh
 	r.news(&snapshot)
 	snapshot.Replicas = r.replicas()
 	snapshot.Rules = r.rules()
-	return answer(snapshot, s, "sync", r)
+	return snapshot
 }
 
 // tickets are written one after the other, with spaces between.
@@ -70,7 +78,10 @@ func (r *reader) news(snapshot *admission.Snapshot) {
 		snapshot.Ended = admission.Bitmap{Base: snapshot.Base}
 		list := r.list()
 		for list.more() {
-			if t := list.ticket(); t >= snapshot.Base {
+			switch t := list.ticket(); {
+			case t > snapshot.Tail || t >= snapshot.Base && t-snapshot.Base > maxSpan:
+				list.fail() // nobody was given it; a bitmap up to it might be of any size
+			case t >= snapshot.Base:
 				snapshot.Ended.Set(t)
 			}
 		}
