@@ -44,7 +44,7 @@ func (r *Room) recall() {
 	if kept.Clean {
 		r.replica = kept.Image.Replica
 	}
-	r.kept = &kept.Image
+	r.kept, r.told = &kept.Image, kept.Image.File
 	r.link.seen = Seen{Run: kept.Image.Run, Seq: kept.Image.Seq}
 }
 

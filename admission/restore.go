@@ -41,12 +41,14 @@ func (r *Room) mend() error {
 func (r *Room) image() Image {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	image := Image{Seen: r.link.expect(), Replica: r.replica, File: r.file}
+	// Not r.file: the store takes over a value of the file where it is another than before, and the effective ones that
+	// go with the image are not the file's yet.
+	image := Image{Seen: r.link.expect(), Replica: r.replica, File: r.told}
 	v := r.view.Load()
 	if v == nil {
 		if r.kept != nil {
 			image = *r.kept
-			image.Replica, image.File, image.Now = r.replica, r.file, time.Time{}
+			image.Replica, image.Now = r.replica, time.Time{}
 		}
 		return image
 	}

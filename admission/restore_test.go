@@ -94,6 +94,45 @@ func TestRestore_NobodyLosesAPlaceAndNobodyTooManyIsIn(t *testing.T) {
 	})
 }
 
+// The file was changed while the store was lost, or between two lives of the replica: what it says holds.
+func TestRestore_TheFilesNewValuesHold(t *testing.T) {
+	file := rules(2)
+	changed, admin := file, 7
+	changed.Idle = time.Minute
+	inBubble(t, file, 1, func(t *testing.T, g *gate) {
+		if err := g.rooms[0].Change(t.Context(), admission.Change{Capacity: &admin}); err != nil {
+			t.Fatal(err)
+		}
+		g.visitor().visit()
+		g.ticks(2)
+		g.rooms[0].Reload(changed)
+		g.lose()
+		g.ticks(5)
+		g.visitor().visit()
+		snap, err := (*g.store.store.Load()).Sync(t.Context(), admission.Sync{Replica: "looks on"})
+		if err != nil || snap.Rules.Idle != time.Minute || snap.Rules.Capacity != 7 {
+			t.Errorf("idle %v, capacity %d, %v: want the file's 1m and the operator's 7", snap.Rules.Idle, snap.Rules.Capacity, err)
+		}
+	})
+}
+
+func TestRestore_TheFilesNewValuesHoldAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, file := openGate(t), &keeper{}
+		g.add(admission.RoomSettings{Rules: rules(2), Keeper: file})
+		g.visitor().visit()
+		g.ticks(12)
+		g.close()
+		g.lose()
+		g.add(admission.RoomSettings{Rules: rules(3), Keeper: file})
+		g.ticks(2)
+		if info := g.rooms[1].Info(); info.Capacity != 3 || info.Store != "ok" {
+			t.Errorf("the file says 3 by now: %+v", info)
+		}
+		g.close()
+	})
+}
+
 func TestRestore_WhatEndedStaysEnded(t *testing.T) {
 	inBubble(t, rules(2), 1, func(t *testing.T, g *gate) {
 		in, _ := g.queue(2, 3)

@@ -71,6 +71,7 @@ type Room struct {
 	mu     sync.Mutex
 	file   Rules               // of the configuration file
 	stale  bool                // the store has not been given file yet
+	told   Rules               // the file's values that it was given last, here or in an earlier life
 	owed   map[Ticket]struct{} // releases that the store has not confirmed
 	tail   Ticket              // highest ticket given out here
 	leased Ticket              // highest ticket that a Join here has given a lease

@@ -97,7 +97,7 @@ func (r *Room) begin() error {
 	})
 	if err == nil {
 		r.mu.Lock()
-		r.stale = r.file != file
+		r.stale, r.told = r.file != file, file
 		r.mu.Unlock()
 	}
 	return err
