@@ -105,7 +105,9 @@ func TestHold_WithAKeyIsOneHold(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range holds {
 			all.Go(func() {
-				holds[i] = h.ask("anna", "POST", "/api/events/final/holds", `{"quantity":2}`, "Idempotency-Key", "k").text("hold")
+				holds[i] = h.patiently(func() answer {
+					return h.ask("anna", "POST", "/api/events/final/holds", `{"quantity":2}`, "Idempotency-Key", "k")
+				}).text("hold")
 			})
 		}
 		all.Wait()

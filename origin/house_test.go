@@ -290,6 +290,16 @@ func (h *house) expect(got answer, status int, kind string) {
 	}
 }
 
+// patiently repeats a request that is told that the same one is still running, which a busy machine may bring about.
+func (h *house) patiently(ask func() answer) (got answer) {
+	h.Helper()
+	eventually(h.T, func() bool {
+		got = ask()
+		return got.kind() != "request-in-progress"
+	})
+	return got
+}
+
 // balanced checks what must hold at the end of every sale: the money kept is that of the orders, and no unit is lost.
 func (h *house) balanced() {
 	h.Helper()
@@ -309,7 +319,7 @@ func (h *house) balanced() {
 // eventually waits for what another goroutine or process brings about.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(2 * time.Minute) // as the slowest machine needs
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -279,7 +279,7 @@ func TestPay_ASlowPaymentKeepsNobodyWaiting(t *testing.T) {
 			h.Errorf("in the end the slow one is %s", got)
 		}
 		h.balanced()
-	}, capacity(101), withoutLoops)
+	}, capacity(101), withoutLoops, timeout(2*time.Minute))
 }
 
 // A client that hangs up does not leave the payment half done.
