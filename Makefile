@@ -21,7 +21,7 @@ with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-deps race benchmarks bench fuzz model soak h2spec slowhttp lint clean
+.PHONY: help demo build test test-deps race benchmarks bench drain fuzz million model soak h2spec slowhttp lint clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,13 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 model: test-deps ## 2,000 random walks of 300 steps over the oracle, the memory and Redis, and three planted faults
 	$(GO) test -count=1 -v -timeout 30m ./store/redisstore -run 'Agrees|Model' -seeds 2000 -steps 300
 	$(GO) test -count=1 -timeout 30m ./admission -run Model -seeds 500
+
+drain: test-deps ## how long a full line takes to empty, against the ideal: exactly, and over HTTP with 1,000 queued
+	$(GO) test -count=1 -v ./admission -run Drain
+	$(GO) test -count=1 -v ./internal/soak -run Drain -queued 1000 -drain-capacity 100
+
+million: test-deps ## a million in line: bytes and time of a tick, commands a second, a burst of 100,000
+	$(GO) test -run '^$$' -bench 'Million' -benchtime 50x -timeout 20m ./store/redisstore
 
 soak: test-deps ## 5,000 visitors for five minutes while replicas, Redis and links break (SPAN=5m)
 	$(GO) test -count=1 -v -timeout 20m ./internal/soak -span $(SPAN) -guests 5000

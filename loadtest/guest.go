@@ -12,7 +12,7 @@ import (
 // Habits are what a guest does in line and inside. The zero value waits without patience and looks at one page.
 type Habits struct {
 	Patience time.Duration // in line, then leaves; negative: without end
-	Stay     time.Duration // inside, from the first page to the last
+	Stay     time.Duration // inside, from the first page to leaving
 	Pages    int           // after the first, spread over Stay
 	Event    string        // buys one unit of it once inside; empty: only looks
 
@@ -53,6 +53,8 @@ type Guest struct {
 	pages   int
 	inside  bool
 	retries int
+	offers  int
+	slept   bool
 }
 
 // NewGuest makes a guest who has not arrived yet.
@@ -134,9 +136,9 @@ func (g *Guest) stand(place Place) step {
 func (g *Guest) compare(place Place) {
 	switch {
 	case place.Ticket != 0 && g.ticket != 0 && place.Ticket != g.ticket:
-		g.party.Judge.Lost(fmt.Sprintf("ticket %d has become %d", g.ticket, place.Ticket))
+		g.party.Judge.Lost(fmt.Sprintf("ticket %d has become %d %s", g.ticket, place.Ticket, g.story()))
 	case (place.State == "ended" || place.State == "no-ticket") && g.ticket != 0:
-		g.party.Judge.Lost(fmt.Sprintf("ticket %d is told %q", g.ticket, place.State))
+		g.party.Judge.Lost(fmt.Sprintf("ticket %d is told %q %s", g.ticket, place.State, g.story()))
 		g.ticket = 0
 		return
 	}
@@ -146,6 +148,12 @@ func (g *Guest) compare(place Place) {
 	if place.Visitor != "" {
 		g.visitor = place.Visitor
 	}
+}
+
+// story is what a lost place is explained by, if anything does.
+func (g *Guest) story() string {
+	return fmt.Sprintf("(after %s: %d polls, %d offers seen, %d requests without an answer, slept: %t, inside before: %t)",
+		time.Since(g.arrived).Round(time.Millisecond), g.polls, g.offers, g.retries, g.slept, g.outcome.Waited > 0)
 }
 
 // wait waits until it is time to ask again, or does one of the things that people do in line.
@@ -161,7 +169,7 @@ func (g *Guest) wait(ctx context.Context, place Place) step {
 			return g.stop(err)
 		}
 	case g.habits.SleepsAfter > 0 && g.polls >= g.habits.SleepsAfter:
-		g.habits.SleepsAfter = 0
+		g.habits.SleepsAfter, g.slept = 0, true
 		place.Again += g.habits.Sleep
 	}
 	if err := pause(ctx, place.Again); err != nil {
@@ -182,6 +190,7 @@ func (g *Guest) poll(ctx context.Context) step {
 	}
 	switch place.State {
 	case "offered", "admitted":
+		g.offers++
 		g.compare(place)
 		g.party.Judge.Broke(g.number) // has a slot: does not wait
 		return g.ask
@@ -233,7 +242,7 @@ func (g *Guest) enter(place Place) step {
 
 // look is the time between two pages, or before leaving.
 func (g *Guest) look(ctx context.Context) step {
-	if err := pause(ctx, g.habits.Stay/time.Duration(max(g.habits.Pages, 1))); err != nil {
+	if err := pause(ctx, g.habits.Stay/time.Duration(g.habits.Pages+1)); err != nil {
 		return g.stop(err)
 	}
 	if g.pages < g.habits.Pages {

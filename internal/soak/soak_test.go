@@ -54,7 +54,7 @@ func TestSoak_ThePromisesHoldWhateverBreaks(t *testing.T) {
 	load.Rate = float64(load.Guests) / (span.Seconds() * 0.8)
 	load.Mix = loadtest.Mix{
 		Leavers: 0.3, Sleepers: 0.05, Copiers: 0.05, Sleep: 4 * time.Second, Patience: -1, Pages: 3,
-		Stay: time.Duration(span.Seconds() / float64(load.Guests) * 34 * float64(time.Second)),
+		Stay: time.Duration(span.Seconds() / float64(load.Guests) * 45 * float64(time.Second)),
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), *span+90*time.Second)
 	defer cancel()
