@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"foyer/admission"
@@ -72,6 +73,39 @@ func TestOffered_IsNotCountedAmongThoseWhoWait(t *testing.T) {
 		g.ticks(4)
 		if v := second.poll(); v.Status.State != admission.StateOffered || v.Status.Waiting != 0 {
 			t.Errorf("nobody waits, and whoever has the offer is told %+v", v.Status)
+		}
+	})
+}
+
+// A balancer sends the poll that shows the offer to one replica, and the claim to another that has not heard of it.
+func TestClaim_OfAnOfferThatAnotherReplicaHasShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := openGate(t)
+		defer g.close()
+		g.add(admission.RoomSettings{Rules: rules(1)})
+		time.Sleep(admission.Tick / 2) // the replicas do not tick together
+		g.add(admission.RoomSettings{Rules: rules(1)})
+		g.ticks(2)
+		inside, next := g.visitor(), g.visitor()
+		inside.visit()
+		for i := range 10 {
+			next.visit()
+			time.Sleep(time.Duration(i) * 13 * time.Millisecond)
+			inside.leave()
+			for shown := -1; shown < 0; time.Sleep(time.Millisecond) {
+				for at, room := range g.rooms {
+					next.room = room
+					if next.poll().Status.State == admission.StateOffered {
+						shown = at
+						break
+					}
+				}
+				if shown >= 0 {
+					other := g.rooms[1-shown]
+					wants(t, "at the other replica", next.jar(other.Claim(t.Context(), next.tokens())), admission.Admit, admission.StateAdmitted)
+				}
+			}
+			inside, next = next, g.visitor()
 		}
 	})
 }

@@ -67,8 +67,9 @@ func (r *Room) Join(ctx context.Context, tokens []string) (verdict Verdict, crea
 	return verdict, verdict.Outcome != Refuse
 }
 
-// Claim turns an offer into a pass, and gives somebody inside a new one.
-func (r *Room) Claim(_ context.Context, tokens []string) Verdict {
+// Claim turns an offer into a pass, and gives somebody inside a new one. Another replica may have shown an offer a moment
+// ago that this one has not heard of, so that whoever may have one is answered after the next tick.
+func (r *Room) Claim(ctx context.Context, tokens []string) Verdict {
 	v, now := r.view.Load(), r.clock.now()
 	if verdict, aside := r.aside(v); aside {
 		return verdict
@@ -78,6 +79,10 @@ func (r *Room) Claim(_ context.Context, tokens []string) Verdict {
 		return r.refuse(v, h, place{standing: ended}, RefusedNoTicket, now)
 	}
 	verdict := r.claimAs(v, h, now)
+	if s := verdict.Status; s.State == StateWaiting && s.Position <= v.snap.Rules.Capacity && r.link.health() == storeUp {
+		r.Settled(ctx)
+		verdict = r.claimAs(r.view.Load(), h, r.clock.now())
+	}
 	if verdict.Outcome == Wait {
 		verdict.Outcome, verdict.Refusal = Refuse, RefusedNotOffered
 		if r.link.health() != storeUp {
