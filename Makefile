@@ -12,6 +12,12 @@ SPAN       ?= 5m
 # The tools, pinned. They are run from the module proxy and are no dependency of this module.
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GOSEC       = github.com/securego/gosec/v2/cmd/gosec@v2.30.0
+# Rules of gosec that are answered for all of the code; any other finding is answered by a #nosec on its line.
+# G115: numbers are converted after they were bounded, bitmaps and counts all. G404: dice are for load, jitter and ports;
+# what must not be guessed comes of crypto/rand. G304: the paths are the operator's own. internal/ and store/storetest are
+# for tests.
+GOSECFLAGS  = -quiet -exclude=G115,G404,G304 -exclude-dir=internal -exclude-dir=store/storetest
 # The vulnerability database as a Go module, so that no other host is needed. To take a newer one:
 # go list -m golang.org/x/vulndb@latest
 VULNDB      = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
@@ -40,7 +46,7 @@ test-deps: ## install what the tests need: Debian's postgresql, redis-server, ng
 
 race: ## run all tests with the race detector
 	@internal/services/install.sh gcc
-	@$(with_services) env CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./...
+	@$(with_services) env CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...
 
 benchmarks: test-deps ## run each Go benchmark once, so that none rots
 	@$(with_services) $(GO) test -run '^$$' -bench . -benchtime 1x ./...
@@ -76,10 +82,12 @@ slowhttp: build ## slowhttptest in its three modes while others visit (Debian's 
 	@internal/services/install.sh slowhttptest
 	$(GO) run ./internal/probe slowhttp
 
-lint: ## gofmt, go vet, staticcheck and govulncheck
+lint: ## gofmt, go vet, staticcheck, gosec and govulncheck (TIDY=1: and whether go.mod is tidy)
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
+	$(if $(TIDY),$(GO) mod tidy -diff)
 	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(GOSEC) $(GOSECFLAGS) ./...
 	@$(GO) mod download $(VULNDB)
 	$(GO) run $(GOVULNCHECK) -db "file://$$($(GO) env GOMODCACHE)/$(VULNDB)/data/osv" ./...
 

@@ -109,7 +109,7 @@ func (b buyers) known(w http.ResponseWriter, r *http.Request, caller Caller) Cal
 		return caller
 	}
 	caller.Buyer = "b_" + strings.ToLower(rand.Text())
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever the buyer came by TLS
 		Name: buyerCookie, Value: caller.Buyer + "." + sign(b.key, caller.Buyer), Path: "/", MaxAge: int(buyerLasts.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: b.secure(r),
 	})

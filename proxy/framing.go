@@ -45,7 +45,7 @@ func (f *framing) scan(data []byte) (good int, err error) {
 	for i := 0; i < len(data); {
 		if f.next == partBody {
 			n := min(f.left, uint64(len(data)-i))
-			i, f.left = i+int(n), f.left-n //nolint:gosec // at most what data has
+			i, f.left = i+int(n), f.left-n // at most what data has
 			if f.left == 0 {
 				f.endBody()
 			}

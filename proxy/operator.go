@@ -19,7 +19,7 @@ func (a *Admin) page(w http.ResponseWriter, _ *http.Request) {
 		Nonce  template.HTMLAttr
 		Token  bool
 		Events []string
-	}{template.HTMLAttr(`nonce="` + nonce + `"`), a.settings.Token != "", a.settings.Events}) //nolint:gosec // our own letters
+	}{template.HTMLAttr(`nonce="` + nonce + `"`), a.settings.Token != "", a.settings.Events}) // #nosec G203 -- our own letters
 	if err != nil {
 		complain(w, kindInternal, "")
 		return

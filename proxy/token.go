@@ -92,7 +92,7 @@ func (x *exchange) handOut(h http.Header) {
 	if x.byHeader {
 		return
 	}
-	cookie := http.Cookie{
+	cookie := http.Cookie{ // #nosec G124 -- Secure and SameSite are the configuration's
 		Name: x.cookieName(), Value: g.token, Path: "/", HttpOnly: true, Secure: x.secure(), SameSite: x.gate.Cookie.SameSite,
 	}
 	if cookie.SameSite == 0 {

@@ -93,7 +93,7 @@ func writeReport(name string, result benchResult, report loadtest.Report) error 
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".json", append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(name+".json", append(text, '\n'), 0o644); err != nil { // #nosec G306 -- a report is for everyone
 		return err
 	}
 	page, err := os.Create(name + ".html")

@@ -43,7 +43,7 @@ func newKeysGenerate() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(key)
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(key) // #nosec G117 -- to show the secret is what it is for
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), key.line())
 			return err

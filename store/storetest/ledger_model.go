@@ -39,7 +39,6 @@ type modelHold struct {
 	buyer    string
 	quantity int64
 	state    origin.HoldState
-	tries    int
 	attempts []origin.AttemptState
 }
 
