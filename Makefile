@@ -38,15 +38,15 @@ demo: build ## watch a sale go through a waiting room (KEEP=1: go on serving, fo
 build: ## build ./foyer
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o foyer ./cmd/foyer
 
-test: test-deps ## run all tests on a Postgres and a Redis started for them (TESTFLAGS='-run …')
-	@$(with_services) $(GO) test $(TESTFLAGS) ./...
+test: test-deps ## run all tests on a Postgres and a Redis started for them (RACE=1, TESTFLAGS='-run …')
+	@$(if $(RACE),internal/services/install.sh gcc)
+	@$(with_services) $(if $(RACE),env CGO_ENABLED=1) $(GO) test $(if $(RACE),-race) -timeout 20m $(TESTFLAGS) ./...
 
 test-deps: ## install what the tests need: Debian's postgresql, redis-server, nginx, nodejs and chromium
 	@internal/services/install.sh
 
 race: ## run all tests with the race detector
-	@internal/services/install.sh gcc
-	@$(with_services) env CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) ./...
+	@$(MAKE) --no-print-directory test RACE=1
 
 benchmarks: test-deps ## run each Go benchmark once, so that none rots
 	@$(with_services) $(GO) test -run '^$$' -bench . -benchtime 1x ./...
