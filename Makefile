@@ -27,7 +27,7 @@ with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-deps race benchmarks bench drain fuzz million model soak h2spec slowhttp reload-soak lint clean
+.PHONY: help demo build test test-deps race benchmarks bench drain fuzz million model soak h2spec slowhttp reload-soak outages lint clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ slowhttp: build ## slowhttptest in its three modes while others visit (Debian's 
 
 reload-soak: test-deps ## two replicas reloaded every second for a minute while people ask
 	@$(with_services) $(GO) test -count=1 -v -run TestReload_EverySecondOnTwoReplicas ./internal/e2e -reload-for 1m
+
+outages: test-deps ## Redis and Postgres each cut, slow and frozen under load: who waits, who buys, what it costs
+	@$(with_services) $(GO) test -count=1 -v -run TestOutage_ ./internal/e2e -outage-span 10s
 
 lint: ## gofmt, go vet, staticcheck, gosec and govulncheck (TIDY=1: and whether go.mod is tidy)
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
