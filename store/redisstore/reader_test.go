@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -55,9 +56,15 @@ func join(parts ...[]byte) (all []byte) {
 // Whatever a script answers, or something else in its place, it is a snapshot or an error, and costs no more memory than
 // a line does.
 func FuzzReply(f *testing.F) {
-	head := join(text("run"), number(3), number(9), text("round"))
+	head := join(text("ok"), text("run"), number(3), number(9), text("round"))
 	line := join(number(9), number(0), number(4), text("\x07"), text("1 2 1 5 9 2 1 0 5 9"), number(8))
-	f.Add(join(list(20), head, line, number(0), list(2), number(3), number(5), list(2), number(3), number(1), list(2), text("a"), number(4)))
+	rules := join(list(15), number(3), number(0), text("on"), bytes.Repeat(number(9), 12))
+	whole := join(list(20), head, line, number(0), list(2), number(3), number(5), list(2), number(3), number(1), list(2), text("a"), number(4), rules)
+	value, _ := reply(whole, 4)
+	if r, standing := read(value); len(readSnapshot(r, standing).Slots) != 2 || r.err != nil {
+		f.Fatalf("the seed is no answer to a Sync: %v", r.err)
+	}
+	f.Add(whole)
 	f.Add(join(list(20), head, line, number(1), text("\xff"), list(0), list(0)))
 	f.Add(join(list(20), head, line, number(0), list(1), []byte{8*5 + 1, 0x3f, 1, 1, 1, 1, 1, 1, 1})) // a ticket out of this world
 	f.Add(join(list(2), text("lost"), text("seq")))
