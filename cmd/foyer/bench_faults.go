@@ -90,7 +90,7 @@ func (s *benchShop) redeliver(ctx context.Context, times int) error {
 		return fmt.Errorf("redeliver the webhook: %w", err)
 	}
 	_ = answer.Body.Close() // only that it answered counts
-	for deadline := time.Now().Add(5 * time.Second); s.hooks.Load() < int64(times)+1; {
+	for deadline := time.Now().Add(20 * time.Second); s.hooks.Load() < int64(times)+1; {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("redeliver the webhook: %d of %d came", s.hooks.Load(), times+1)
 		}
@@ -133,7 +133,7 @@ func (b *benchRun) reconcile(ctx context.Context) (result reconcileResult, err e
 		return result, err
 	}
 	result.Stranded = -before.DriftBefore
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 		after, err := made.Reconcile(ctx, event)
 		if err != nil {
 			return result, err
