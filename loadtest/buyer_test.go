@@ -64,6 +64,7 @@ const (
 	allSold  = `200 {"capacity":10,"sold":10,"held":0,"remaining":0}`
 	held     = `201 {"hold":"h1","state":"active"}`
 	waiting  = `200 {"state":"waiting","ticket":7,"position":2,"poll_after_ms":50}`
+	longWait = `200 {"state":"waiting","ticket":7,"position":2,"poll_after_ms":3600000}`
 	offered  = `200 {"state":"offered","ticket":7,"position":0,"poll_after_ms":50}`
 	soldOut  = `200 {"state":"sold_out","ticket":7,"position":1,"poll_after_ms":50}`
 	receipt  = `200 {"order":"o1"}`
@@ -90,8 +91,8 @@ func TestBuyer_WalksItsPlanToTheEnd(t *testing.T) {
 		{"pays again with the same key while the outcome is unknown", Plan{Patience: -1}, map[string][]string{
 			entry: {inside}, holdCall: {held}, payCall: {"202 payment-pending", "409 request-in-progress", paid}, order: {receipt},
 		}, Bought, []string{entry, holdCall, payCall, payCall, payCall, order}},
-		{"gives up in line and says so", Plan{Patience: 60 * time.Millisecond}, map[string][]string{
-			entry: {"429 waiting"}, status: {waiting}, leave: {"204"},
+		{"gives up in line and says so", Plan{Patience: 30 * time.Second}, map[string][]string{
+			entry: {"429 waiting"}, status: {longWait}, leave: {"204"},
 		}, GaveUp, []string{entry, status, leave}},
 		{"walks away from its hold", Plan{Patience: -1, Fate: WalksAway}, map[string][]string{
 			entry: {inside}, holdCall: {held}, leave: {"204"},
