@@ -91,7 +91,7 @@ func TestBuyer_WalksItsPlanToTheEnd(t *testing.T) {
 		{"pays again with the same key while the outcome is unknown", Plan{Patience: -1}, map[string][]string{
 			entry: {inside}, holdCall: {held}, payCall: {"202 payment-pending", "409 request-in-progress", paid}, order: {receipt},
 		}, Bought, []string{entry, holdCall, payCall, payCall, payCall, order}},
-		{"gives up in line and says so", Plan{Patience: 30 * time.Second}, map[string][]string{
+		{"gives up in line and says so", Plan{Patience: 2 * time.Second}, map[string][]string{
 			entry: {"429 waiting"}, status: {longWait}, leave: {"204"},
 		}, GaveUp, []string{entry, status, leave}},
 		{"walks away from its hold", Plan{Patience: -1, Fate: WalksAway}, map[string][]string{

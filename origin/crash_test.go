@@ -175,7 +175,7 @@ func newMatrix(t *testing.T, name string, r recovery) *matrix {
 // over opens the house on a ledger, with a process that is never struck.
 func (m *matrix) over(t *testing.T, ledger strategy.WholeLedger, options []option) *matrix {
 	m.house, m.ledger = open(t, ledger, options...), ledger
-	m.shop = m.front(m.settingsOf(nil, strategy.Grouped(ledger)), false)
+	m.use(m.front(m.settingsOf(nil, strategy.Grouped(ledger)), false))
 	return m
 }
 
@@ -388,7 +388,7 @@ func (m *matrix) play(all []*cell) {
 	each(all, len(all), func(i int) { m.recover(all[i], m.shop.Shop) })
 	settings := m.settingsOf(nil, strategy.Grouped(m.ledger))
 	m.loops = settings.Strategy
-	m.shop = m.front(settings, true)
+	m.use(m.front(settings, true))
 	began := time.Now()
 	eventually(m.T, func() bool { return m.quiet(all) })
 	m.Logf("%d cells; the last was settled %v after the loops began", len(all), time.Since(began).Round(time.Millisecond))

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ type house struct {
 	settings  origin.Settings
 	client    *http.Client
 	shop      *front
+	hooked    atomic.Pointer[front] // what takes the webhooks: shop, for other goroutines
 }
 
 // front is one process of the shop.
@@ -132,8 +134,14 @@ func open(t *testing.T, ledger interface {
 	h.settings.Ledger, h.settings.Strategy = ledger, chosen
 	h.openGateway(&p)
 	h.settings.Gateway = h.gateway
-	h.shop = h.front(h.settings, !p.idle)
+	h.use(h.front(h.settings, !p.idle))
 	return h
+}
+
+// use has what is asked, and told by webhooks, go to another process.
+func (h *house) use(f *front) {
+	h.shop = f
+	h.hooked.Store(f)
 }
 
 // openGateway starts the simulator and its client. Its webhooks go to the shop that opens next.
@@ -145,7 +153,7 @@ func (h *house) openGateway(p *plan) {
 	}
 	if p.webhooks {
 		bridge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			h.shop.Handler().ServeHTTP(w, r)
+			h.hooked.Load().Handler().ServeHTTP(w, r)
 		}))
 		h.Cleanup(bridge.Close)
 		settings.WebhookURL = bridge.URL + "/webhooks/" + connect("", 0).Name()

@@ -51,7 +51,7 @@ func TestHold_IsPendingUntilTheLedgerHasIt(t *testing.T) {
 		slow := &late{Strategy: h.settings.Strategy, waiting: map[string]origin.HoldRequest{}}
 		settings := h.settings
 		settings.Strategy = slow
-		h.shop = h.front(settings, false)
+		h.use(h.front(settings, false))
 		make := func(key string) string {
 			made := h.ask("anna", "POST", "/api/events/final/holds", `{"quantity":2}`, "Idempotency-Key", key)
 			if made.status != http.StatusAccepted || made.text("state") != "pending" ||

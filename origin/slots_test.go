@@ -23,14 +23,14 @@ func TestSlots_GivenUpByWhoIsPaidLater(t *testing.T) {
 	overLedgers(t, func(h *house) {
 		elsewhere := h.front(h.settings, true) // takes the webhooks, and resolves too
 		here := h.shop
-		h.shop = elsewhere
+		h.use(elsewhere)
 		for method, want := range map[string]int64{"pm_card_3ds": 1, "pm_card_error": 0} {
 			var released atomic.Int64
 			buyer := "buyer-" + method
 			hold := h.hold(buyer, 1)
-			h.shop = here
+			h.use(here)
 			w := h.through(inside(buyer, &released), "POST", "/api/holds/"+hold+"/pay", `{"payment_method":"`+method+`"}`, "k", "")
-			h.shop = elsewhere
+			h.use(elsewhere)
 			if w.Code != http.StatusAccepted {
 				h.Fatalf("%s: %d %s", method, w.Code, w.Body)
 			}

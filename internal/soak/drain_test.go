@@ -15,7 +15,7 @@ import (
 var (
 	queued     = flag.Int("queued", 50, "how many are queued for the drain")
 	drainGate  = flag.Int("drain-capacity", 10, "K of the drain")
-	drainLimit = flag.Float64("drain-limit", 1.3, "how many times the ideal a drain may take; a busy machine adds to it")
+	drainLimit = flag.Float64("drain-limit", 5, "how many times the ideal a drain may take; a busy machine adds much to it")
 )
 
 // drainConfiguration is a gate that empties: the addresses, Redis, the upstream, K.
