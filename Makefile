@@ -66,7 +66,7 @@ model: test-deps ## 2,000 random walks of 300 steps over the oracle, the memory 
 	$(GO) test -count=1 -timeout 30m ./admission -run Model -seeds 500
 
 drain: test-deps ## how long a full line takes to empty, against the ideal: exactly, and over HTTP with 1,000 queued
-	$(GO) test -count=1 -v ./admission -run Drain
+	$(GO) test -count=1 -v ./admission -run Drain -drain-whole
 	$(GO) test -count=1 -v ./internal/soak -run Drain -queued 1000 -drain-limit 1.3 -drain-capacity 100
 
 million: test-deps ## a million in line: bytes and time of a tick, commands a second, a burst of 100,000
