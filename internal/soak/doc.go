@@ -3,7 +3,7 @@
 // no slot idle.
 //
 // The replicas are the program itself, each a process of its own; the Redis is a real one, and the link that is cut runs
-// through toxiproxy. A short soak runs with the other tests; the long one is
+// through toxiproxy. It takes minutes and is run by itself:
 //
 //	make soak
 package soak
