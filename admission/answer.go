@@ -91,7 +91,7 @@ func (r *Room) waitFor(v *view, h holder, p place, now time.Time) Verdict {
 func (r *Room) wait(v *view, t Token, p place, position int, after time.Duration, now time.Time) Verdict {
 	rules := v.snap.Rules
 	status := Status{
-		Gate: r.gate, State: v.state(now, r.soldOut.Load()), Ticket: t.Ticket, Position: position,
+		Gate: r.gate, State: v.state(now, r.soldOut(v)), Ticket: t.Ticket, Position: position,
 		Waiting: max(v.waiting(), position), Eta: v.etaOf(t.Ticket, position, now), PollAfter: after, AsOf: v.snap.Now,
 	}
 	if now.Before(rules.OpensAt) {
@@ -144,7 +144,7 @@ func (r *Room) reason(state State) string {
 // refuse is the answer to somebody who is neither let in nor waits.
 func (r *Room) refuse(v *view, h holder, p place, refusal Refusal, now time.Time) Verdict {
 	verdict := Verdict{Outcome: Refuse, Refusal: refusal, Visitor: h.Visitor}
-	status := Status{Gate: r.gate, State: v.state(now, r.soldOut.Load()), Waiting: v.waiting(), AsOf: v.snap.Now}
+	status := Status{Gate: r.gate, State: v.state(now, r.soldOut(v)), Waiting: v.waiting(), AsOf: v.snap.Now}
 	if p.standing == waiting {
 		verdict.Ticket, status.Ticket = h.Ticket, h.Ticket
 	}

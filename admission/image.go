@@ -47,6 +47,7 @@ type Image struct {
 	Ended    Bitmap         // every ended ticket from Base on
 	Missed   map[Ticket]int // every count
 	Admitted uint64         //
+	SoldOut  bool           //
 }
 
 // Proof is a validly signed token.

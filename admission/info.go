@@ -30,7 +30,7 @@ func (r *Room) Info() GateInfo {
 	v, now, rules := r.view.Load(), r.clock.now(), r.rules()
 	info := GateInfo{
 		Gate: r.gate, Mode: rules.Mode, Capacity: rules.Capacity, AdmitRate: rules.AdmitRate,
-		Store: r.link.health().String(), SoldOut: r.soldOut.Load(),
+		Store: r.link.health().String(), SoldOut: r.soldOut(v),
 	}
 	if v == nil {
 		return info

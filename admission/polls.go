@@ -60,7 +60,7 @@ func (r *Room) Join(ctx context.Context, tokens []string) (verdict Verdict, crea
 	case r.link.health() != storeUp:
 		return r.unavailable(v), false
 	}
-	if act, refusal := v.decide(h.Token, p, true, r.soldOut.Load(), now); act == actRefuse {
+	if act, refusal := v.decide(h.Token, p, true, r.soldOut(v), now); act == actRefuse {
 		return r.refuse(v, h, p, refusal, now), false
 	}
 	verdict = r.enroll(ctx, v, h, now)

@@ -54,6 +54,7 @@ func (r *Room) image() Image {
 	}
 	image.AsOf, image.Round, image.Rules = v.snap.Now, v.snap.Round, v.snap.Rules
 	image.Tail, image.Base, image.Admitted = max(v.snap.Tail, r.tail), v.snap.Base, v.snap.Admitted
+	image.SoldOut = r.soldOut(v)
 	image.Waiting, image.Ended, image.Missed = v.snap.Waiting, v.ended, v.missed
 	image.Slots = r.link.deeds.onto(v.snap.Slots)
 	if gone := r.gone.Load(); gone != nil {

@@ -63,10 +63,10 @@ type Room struct {
 	marks    marks
 	sessions sessions
 
-	view    atomic.Pointer[view]                // nil before the first Sync
-	soldOut atomic.Bool                         // the shop has said that nothing is left
-	gone    atomic.Pointer[map[Ticket]struct{}] // ended here, and not yet in the view
-	ready   chan struct{}                       // closed after the first Sync
+	view  atomic.Pointer[view]                // nil before the first Sync
+	heard atomic.Pointer[bool]                // what the shop has said here of its stock, and the view does not show yet; nil: nothing
+	gone  atomic.Pointer[map[Ticket]struct{}] // ended here, and not yet in the view
+	ready chan struct{}                       // closed after the first Sync
 
 	mu     sync.Mutex
 	file   Rules               // of the configuration file
@@ -161,10 +161,6 @@ func (r *Room) Adjust(inflight int, onError OnStoreError) {
 
 // Busy is how many tickets have a request in flight here.
 func (r *Room) Busy() int { return len(r.sessions.busy()) }
-
-// SoldOut takes over what the shop says is left: with 0, everyone who waits on this replica learns at once that
-// nothing is. An offer still lets its visitor in, since what was held may come back.
-func (r *Room) SoldOut(left int) { r.soldOut.Store(left <= 0) }
 
 // Change changes settings at run time, for every replica.
 func (r *Room) Change(_ context.Context, change Change) error {

@@ -118,6 +118,7 @@ type Sync struct {
 	Near, Far Bitmap   // tickets that polled or asked since the last Sync, by the interval they were told next
 	Confirmed []Ticket // leases whose visitor has shown the token
 	Busy      []Ticket // leases with a request in flight: they do not end while it runs, but at Rules.Max
+	SoldOut   *bool    // what the shop has said since the last Sync: that nothing is left, or something; nil: nothing
 	Since     uint64   // the sequence number up to which the replica knows who has ended; 0: nothing
 }
 
@@ -134,6 +135,7 @@ type Snapshot struct {
 	Missed   map[Ticket]int       // offers let lapse, of those tickets whose count changed after Sync.Since
 	Admitted uint64               // leases given in this round, ever growing: Δ over time is the admission rate
 	Replicas map[string]time.Time // last Sync of each replica of the last minute
+	SoldOut  bool                 // the shop has said that nothing is left, to the replica that heard of it last; a reset forgets it
 	Gives    time.Time            // no slot is given before: the line is being restored (see Restorer); zero: it is not
 }
 

@@ -34,7 +34,7 @@ func (r *Room) sync() error {
 	}
 	nth := r.begins.Add(1)
 	near, far, confirmed := r.marks.take()
-	report := Sync{Replica: r.replica, Near: near, Far: far, Confirmed: confirmed, Busy: r.sessions.busy()}
+	report := Sync{Replica: r.replica, Near: near, Far: far, Confirmed: confirmed, Busy: r.sessions.busy(), SoldOut: r.heard.Load()}
 	last := r.view.Load()
 	if last != nil && last.snap.Run == r.link.expect().Run {
 		report.Since = last.snap.Seq
@@ -55,6 +55,7 @@ func (r *Room) sync() error {
 		return nil // a line that nobody has joined may be one that others are about to restore
 	}
 	r.publish(newView(last, snap, r.meter.add(&snap)))
+	r.heard.CompareAndSwap(report.SoldOut, nil) // unless the shop has said something else meanwhile
 	r.shown.Store(nth)
 	return nil
 }

@@ -93,7 +93,7 @@ func (r *Room) visit(ctx context.Context, v *view, h holder, join bool, now time
 		return r.visitAlone(v, h, p, now)
 	}
 	r.observe(v, h, p, now)
-	act, refusal := v.decide(h.Token, p, join, r.soldOut.Load(), now)
+	act, refusal := v.decide(h.Token, p, join, r.soldOut(v), now)
 	switch act {
 	case actAdmit:
 		return r.pass(v, h.Token, now)

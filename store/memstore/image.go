@@ -24,7 +24,7 @@ func (l *line) image(now int64) admission.Image {
 	return admission.Image{
 		Seen: admission.Seen{Run: l.run, Seq: l.seq}, AsOf: moment(now), Round: l.round,
 		File: l.file, Rules: l.rules, Tail: l.tail, Base: l.base, Waiting: l.whoWaits(), Slots: l.sorted(),
-		Ended: l.ended.Clone(), Missed: maps.Clone(l.missed), Admitted: l.admitted,
+		Ended: l.ended.Clone(), Missed: maps.Clone(l.missed), Admitted: l.admitted, SoldOut: l.soldOut,
 	}
 }
 

@@ -26,6 +26,7 @@ type line struct {
 	file, rules admission.Rules
 	tail, base  admission.Ticket
 	admitted    uint64
+	soldOut     bool
 	waiting     int // as of the last Sync, and those joined since
 
 	near, far   window // who is live
@@ -119,7 +120,7 @@ func (l *line) reset(round string, now int64) {
 	l.base = (l.tail/64 + 1) * 64
 	l.tail = l.base - 1
 	l.seq++
-	l.admitted, l.waiting = 0, 0
+	l.admitted, l.waiting, l.soldOut = 0, 0, false
 	for t, s := range l.slots {
 		if s.kind == admission.Offer {
 			delete(l.slots, t)

@@ -19,7 +19,7 @@ type restoring struct {
 // restored begins the line that an image holds, for a store that holds none; restore fills it.
 func restored(run string, image admission.Image, now int64) *line {
 	l := newLine(run, image.Round, image.File, now)
-	l.rules = rounded(image.Rules)
+	l.rules, l.soldOut = rounded(image.Rules), image.SoldOut
 	l.rebaseTo(image.Base)
 	l.tail = max(l.base, 1) - 1
 	l.passed = true
@@ -85,7 +85,7 @@ func (l *line) rebaseTo(base admission.Ticket) {
 // merge unites an image of this round with the line: the highest tail, ended wins over a slot, of two ends the later.
 func (l *line) merge(image admission.Image, news bool, now int64) {
 	if news {
-		l.file, l.rules = rounded(image.File), rounded(image.Rules)
+		l.file, l.rules, l.soldOut = rounded(image.File), rounded(image.Rules), image.SoldOut
 	}
 	l.tail = max(l.tail, image.Tail+admission.Ticket(image.Spare))
 	l.admitted = max(l.admitted, image.Admitted)

@@ -19,6 +19,7 @@ func (l *line) snapshot(waiting admission.Bitmap, since uint64, now int64) admis
 		Waiting:  waiting,
 		Slots:    l.sorted(),
 		Admitted: l.admitted,
+		SoldOut:  l.soldOut,
 		Replicas: l.heard(now),
 	}
 	if now < l.gives {

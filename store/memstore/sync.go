@@ -20,6 +20,9 @@ const (
 
 func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
 	l.stand(now)
+	if sync.SoldOut != nil {
+		l.soldOut = *sync.SoldOut
+	}
 	or(&l.near.this, within(sync.Near, l.base, l.tail))
 	l.hearFar(within(sync.Far, l.base, l.tail))
 	l.turn(now)

@@ -8,7 +8,7 @@
 //
 // # Keys
 //
-//	meta                 hash: round, run, seq, tail, base, rules (and as the file had them), when windows began
+//	meta                 hash: round, run, seq, tail, base, rules (and as the file had them), sold_out, when windows began
 //	slots, ends          hash ticket → kind, confirmed, start, end; sorted set by end
 //	near, far, kept      bitmaps from base, each with the window before: who is live, whose place is kept
 //	ended, held          bitmaps from base: who gets no slot any more, who has one

@@ -59,7 +59,7 @@ func FuzzReply(f *testing.F) {
 	head := join(text("ok"), text("run"), number(3), number(9), text("round"))
 	line := join(number(9), number(0), number(4), text("\x07"), text("1 2 1 5 9 2 1 0 5 9"), number(8))
 	rules := join(list(15), number(3), number(0), text("on"), bytes.Repeat(number(9), 12))
-	whole := join(list(20), head, line, number(0), list(2), number(3), number(5), list(2), number(3), number(1), list(2), text("a"), number(4), rules)
+	whole := join(list(20), head, line, number(0), list(2), number(3), number(5), list(2), number(3), number(1), list(2), text("a"), number(4), rules, number(1))
 	value, _ := reply(whole, 4)
 	if r, standing := read(value); len(readSnapshot(r, standing).Slots) != 2 || r.err != nil {
 		f.Fatalf("the seed is no answer to a Sync: %v", r.err)

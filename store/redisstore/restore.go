@@ -19,17 +19,14 @@ func (s *Store) Restore(ctx context.Context, image admission.Image) (admission.S
 		rand.Text(),
 	}
 	args = append(append(args, encode(image.File)...), encode(image.Rules)...)
+	args = append(args, flag(image.SoldOut))
 	return s.stand(ctx, "restore", restoreScript, image.Seen, args...)
 }
 
 // Vouch takes over what a signed token proves.
 func (s *Store) Vouch(ctx context.Context, seen admission.Seen, proof admission.Proof) (admission.Claimed, error) {
-	pass := 0
-	if proof.Pass {
-		pass = 1
-	}
 	r, standing := s.run(ctx, vouchScript, s.keys.all, seen,
-		proof.Round, decimal(uint64(proof.Ticket)), pass, millis(proof.Start), millis(proof.Expires))
+		proof.Round, decimal(uint64(proof.Ticket)), flag(proof.Pass), millis(proof.Start), millis(proof.Expires))
 	return answer(admission.Claimed{Standing: standing, Slot: r.slot(proof.Ticket)}, s, "vouch", r)
 }
 
@@ -37,11 +34,7 @@ func (s *Store) Vouch(ctx context.Context, seen admission.Seen, proof admission.
 func written(slots []admission.Slot) string {
 	var b strings.Builder
 	for _, slot := range slots {
-		confirmed := 0
-		if slot.Confirmed {
-			confirmed = 1
-		}
-		fmt.Fprintf(&b, "%d %d %d %d %d ", slot.Ticket, slot.Kind, confirmed, millis(slot.Start), millis(slot.Expires))
+		fmt.Fprintf(&b, "%d %d %d %d %d ", slot.Ticket, slot.Kind, flag(slot.Confirmed), millis(slot.Start), millis(slot.Expires))
 	}
 	return b.String()
 }

@@ -36,6 +36,14 @@ func optional[V ~int | ~string](value *V) any {
 	return *value
 }
 
+// flag is a yes or no as scripts read it.
+func flag(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 // millis are Unix milliseconds; the zero time is 0.
 func millis(t time.Time) int64 {
 	if t.IsZero() {

@@ -19,7 +19,7 @@ func (s *Store) Sync(ctx context.Context, sync admission.Sync) (admission.Snapsh
 	r, standing := s.run(ctx, syncScript, s.keys.all, sync.Seen,
 		sync.Replica,
 		decimal(uint64(sync.Near.Base)), sync.Near.Bits, decimal(uint64(sync.Far.Base)), sync.Far.Bits,
-		tickets(sync.Confirmed), tickets(sync.Busy), decimal(sync.Since))
+		tickets(sync.Confirmed), tickets(sync.Busy), decimal(sync.Since), said(sync.SoldOut))
 	return answer(readSnapshot(r, standing), s, "sync", r)
 }
 
@@ -32,7 +32,16 @@ func readSnapshot(r *reader, standing admission.Standing) admission.Snapshot {
 	r.news(&snapshot)
 	snapshot.Replicas = r.replicas()
 	snapshot.Rules = r.rules()
+	snapshot.SoldOut = r.int() == 1
 	return snapshot
+}
+
+// said is what the shop has said of its stock, or nothing.
+func said(soldOut *bool) any {
+	if soldOut == nil {
+		return ""
+	}
+	return flag(*soldOut)
 }
 
 // tickets are written one after the other, with spaces between.

@@ -17,6 +17,7 @@ func (w *walk) learn(replica string, s admission.Snapshot) {
 	}
 	image.Seq, image.AsOf, image.Round, image.File, image.Rules = s.Seq, s.Now, s.Round, w.rules, s.Rules
 	image.Tail, image.Spare, image.Base, image.Admitted = s.Tail, 50, s.Base, s.Admitted
+	image.SoldOut = s.SoldOut
 	image.Waiting, image.Slots = s.Waiting, s.Slots
 	ended := image.Ended.Rebase(s.Base)
 	for _, t := range members(s.Ended) {

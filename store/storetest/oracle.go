@@ -21,6 +21,7 @@ type Oracle struct {
 	file, rules admission.Rules
 	tail, base  admission.Ticket
 	admitted    uint64
+	soldOut     bool
 	count       int // who waits, as of the last Sync, and those joined since
 
 	visitors        map[admission.Ticket]*visitor

@@ -14,7 +14,7 @@ func (o *Oracle) Restore(_ context.Context, image admission.Image) (admission.St
 			return admission.Standing{}, admission.ErrLost
 		}
 		o.found(image.Round, image.File)
-		o.rules, o.base, o.tail, o.passed = image.Rules, image.Base, max(image.Base, 1)-1, true
+		o.rules, o.soldOut, o.base, o.tail, o.passed = image.Rules, image.SoldOut, image.Base, max(image.Base, 1)-1, true
 	}
 	now, before := o.now(), o.born
 	news := image.Round != "" && image.Seq > o.seq
@@ -57,7 +57,7 @@ func (o *Oracle) replace(image admission.Image) {
 
 func (o *Oracle) merge(image admission.Image, news bool) {
 	if news {
-		o.file, o.rules = image.File, image.Rules
+		o.file, o.rules, o.soldOut = image.File, image.Rules, image.SoldOut
 	}
 	o.tail = max(o.tail, image.Tail+admission.Ticket(image.Spare))
 	o.admitted = max(o.admitted, image.Admitted)

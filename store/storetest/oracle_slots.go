@@ -157,7 +157,7 @@ func (o *Oracle) reset(round string) {
 	}
 	clear(o.visitors)
 	clear(o.joins)
-	o.admitted, o.count = 0, 0
+	o.admitted, o.count, o.soldOut = 0, 0, false
 	o.near.began, o.far.began, o.kept.began, o.marked = now, now, now, now
 	o.floor, o.mark = o.seq, o.seq
 }

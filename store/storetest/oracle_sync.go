@@ -28,6 +28,9 @@ func (o *Oracle) Sync(_ context.Context, sync admission.Sync) (admission.Snapsho
 		}
 	}
 	o.synced = now
+	if sync.SoldOut != nil {
+		o.soldOut = *sync.SoldOut
+	}
 	o.hear(sync.Near, func(v *visitor) { v.near = o.near.number })
 	o.hear(sync.Far, func(v *visitor) { v.far, v.near = o.far.number, 0 })
 	o.turn()
@@ -166,7 +169,7 @@ func (o *Oracle) moveTo(base admission.Ticket) {
 
 func (o *Oracle) snapshot(waiting []admission.Ticket, since uint64) admission.Snapshot {
 	s := admission.Snapshot{
-		Standing: o.standing(), Rules: o.rules, Tail: o.tail, Base: o.base, Admitted: o.admitted,
+		Standing: o.standing(), Rules: o.rules, Tail: o.tail, Base: o.base, Admitted: o.admitted, SoldOut: o.soldOut,
 		Waiting: set(waiting...), Missed: map[admission.Ticket]int{}, Replicas: maps.Clone(o.replicas),
 		EndedAll: since == 0 || since < o.floor,
 	}

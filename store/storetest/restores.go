@@ -180,7 +180,7 @@ func (g *gate) image(s admission.Snapshot) admission.Image {
 		Seen:    admission.Seen{Run: s.Run, Seq: s.Seq},
 		Replica: g.replica, AsOf: s.Now, Round: s.Round, File: s.Rules, Rules: s.Rules,
 		Tail: s.Tail, Spare: 100, Base: s.Base, Waiting: s.Waiting, Slots: s.Slots, Ended: s.Ended, Missed: s.Missed,
-		Admitted: s.Admitted,
+		Admitted: s.Admitted, SoldOut: s.SoldOut,
 	}
 }
 

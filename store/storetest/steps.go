@@ -96,13 +96,16 @@ func (w *walk) sync() {
 		sync.Confirmed = append(sync.Confirmed, w.ticket())
 		sync.Busy = append(sync.Busy, w.ticket())
 	}
-	if w.random.IntN(20) == 0 {
+	switch n := w.random.IntN(20); n {
+	case 0:
 		sync.Since = 0
+	case 1, 2:
+		sync.SoldOut = new(n == 1)
 	}
 	sync.Seen.Seq = w.since[replica] * uint64(w.random.IntN(2))
 	before := w.last
-	snapshot, ok := ask(w, fmt.Sprintf("sync %s near %s far %s confirmed %v busy %v since %d seen %d", replica,
-		spans(members(sync.Near)), spans(members(sync.Far)), sync.Confirmed, sync.Busy, sync.Since, sync.Seen.Seq),
+	snapshot, ok := ask(w, fmt.Sprintf("sync %s near %s far %s confirmed %v busy %v since %d seen %d sold out %v", replica,
+		spans(members(sync.Near)), spans(members(sync.Far)), sync.Confirmed, sync.Busy, sync.Since, sync.Seen.Seq, sync.SoldOut != nil && *sync.SoldOut),
 		func(s admission.Store) (admission.Snapshot, error) { return s.Sync(w.Context(), sync) })
 	if !ok {
 		w.restore(replica)

@@ -58,6 +58,9 @@ func (w text) snapshot(s admission.Snapshot) string {
 	for _, replica := range sortedKeys(s.Replicas) {
 		fmt.Fprintf(&b, "\n  %s at %s", replica, w.time(s.Replicas[replica]))
 	}
+	if s.SoldOut {
+		b.WriteString("\n  sold out")
+	}
 	fmt.Fprintf(&b, "\n  gives from %s by %v", w.time(s.Gives), s.Rules)
 	return b.String()
 }

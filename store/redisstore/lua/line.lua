@@ -65,7 +65,7 @@ local function found(round, incarnation, at)
     put(name, name == 'mode' and ARGV[at - 1 + i] or arg(at - 1 + i))
   end
   for _, name in ipairs({'seq', 'tail', 'base', 'admitted', 'waiting', 'log_floor', 'log_mark', 'found', 'joins_at',
-    'gives_at', 'passed'}) do
+    'gives_at', 'passed', 'sold_out'}) do
     put(name, 0)
   end
   for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at', 'filled_at', 'based_at', 'synced_at',
@@ -93,7 +93,7 @@ local function reset(round)
   put('round', round)
   put('base', (math.floor(m.tail / 64) + 1) * 64)
   put('tail', m.base - 1)
-  for _, name in ipairs({'admitted', 'waiting'}) do put(name, 0) end
+  for _, name in ipairs({'admitted', 'waiting', 'sold_out'}) do put(name, 0) end
   for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at'}) do put(name, now) end
   for _, name in ipairs({'log_floor', 'log_mark'}) do put(name, m.seq) end
 end

@@ -6,24 +6,26 @@
 -- been given out; 9 base; 10 base and 11 bits of who waits; 12 slots as 'ticket kind confirmed start expires' one after
 -- the other; 13 base and 14 bits of who has ended; 15 missed offers as 'ticket count' one after the other; 16 leases
 -- given in the round; 17 an incarnation, for where INFO may not be asked; 18-32 the file's rules and 33-47 the effective
--- ones, in the order of RULES.
+-- ones, in the order of RULES; 48 1 if nothing is left to sell, else 0.
 -- Returns a standing.
 
 -- LATE is the longest that a call whose answer is still read may have been under way. Less is no clock that was set.
 local RESTORE_WAIT, HOLD_MARGIN, REPLICA_KEPT, LATE = 3000, 60000, 60000, 1000
 local seen_seq, as_of, tail, spare, base, waiting_base = arg(2), arg(5), arg(7), arg(8), arg(9), arg(10)
-local ended_base, admitted = arg(13), arg(16)
+local ended_base, admitted, sold_out = arg(13), arg(16), arg(48)
 local replica, round = ARGV[4], ARGV[6]
 for i, name in ipairs(RULES) do
   if name ~= 'mode' then arg(17 + i); arg(32 + i) end
 end
 if not m.round and round == '' then return {'lost', 'neither the store nor the replica holds it'} end
 
+-- take_rules takes over what is set, and whether something is left to sell.
 local function take_rules()
   for i, name in ipairs(RULES) do
     put('file.' .. name, ARGV[17 + i])
     put(name, name == 'mode' and ARGV[32 + i] or arg(32 + i))
   end
+  put('sold_out', sold_out)
 end
 
 -- adopt makes the line found in a server that has started anew that of its present incarnation. All replicas heard of

@@ -3,14 +3,17 @@
 --
 -- ARGV: 1-3 see prelude.lua; 4 the replica's id; 5 base and 6 bits of those told the near interval; 7 and 8 of those
 -- told the far one; 9 tickets to confirm and 10 tickets with a request in flight, each separated by spaces; 11 the step
--- up to which the replica knows who has ended, 0: nothing.
+-- up to which the replica knows who has ended, 0: nothing; 12 1 if the shop has said that nothing is left, 0 that
+-- something is, '' if it has said nothing.
 -- Returns a standing; tail; base; leases given in this round; the bitmap of who waits; slots as one text of
 -- 'ticket kind confirmed start expires' one after the other (as thousands of values they cost twice the time); when
 -- slots are given again, ms, 0: they are; 1 if what follows is whole, else 0; who has ended as a bitmap (whole) or a
--- list; missed offers as ticket, count pairs; replicas as id, ms pairs; the effective rules in the order of RULES.
+-- list; missed offers as ticket, count pairs; replicas as id, ms pairs; the effective rules in the order of RULES; 1 if nothing is left
+-- to sell, else 0.
 
 local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT, SILENCE = 500, 1000, 60000, 20000, 60000, 1000
 local near_base, far_base, since = arg(5), arg(7), arg(11)
+local sold_out = ARGV[12] ~= '' and arg(12)
 local why = lost()
 if why then return {'lost', why} end
 
@@ -154,6 +157,7 @@ local function news()
 end
 
 stand()
+if sold_out then put('sold_out', sold_out) end
 take('near', near_base, ARGV[6])
 take('far', far_base, ARGV[8], 'near', 'near_last') -- an offer must last until they can hear of it
 turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)
@@ -181,4 +185,4 @@ local rules = {}
 for i, name in ipairs(RULES) do rules[i] = tostring(m[name]) end
 local whole, ended, missed = news()
 return reply(m.tail, m.base, m.admitted, waiting, table.concat(redis.call('HGETALL', K.slots), ' '),
-  now < m.gives_at and m.gives_at or 0, whole, ended, missed, replicas, rules)
+  now < m.gives_at and m.gives_at or 0, whole, ended, missed, replicas, rules, m.sold_out or 0)
