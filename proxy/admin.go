@@ -2,11 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,10 +12,7 @@ import (
 	"foyer/admission"
 )
 
-const (
-	maxChange   = 64 << 10   // of the body of an admin call
-	maxCapacity = 10_000_000 // of a gate, as in the configuration
-)
+const maxChange = 64 << 10 // of the body of an admin call
 
 // Operated is a gate as its operators see it.
 type Operated interface {
@@ -30,6 +22,8 @@ type Operated interface {
 	Change(ctx context.Context, change admission.Change) error
 	// Reset begins a new round: those who wait start again, those inside stay.
 	Reset(ctx context.Context) error
+	// SoldOut tells the line what is left to sell, as the upstream's command stock does.
+	SoldOut(left int)
 	// Release ends one ticket.
 	Release(ctx context.Context, ticket admission.Ticket) error
 	// Settled waits a moment until Info shows what was done.
@@ -145,7 +139,7 @@ func (a *Admin) show(w http.ResponseWriter, _ *http.Request, gate Operated) {
 
 // change changes settings, and answers with how the gate stands with them.
 func (a *Admin) change(w http.ResponseWriter, r *http.Request, gate Operated) {
-	change, err := readChange(r.Body)
+	change, left, err := readChange(r.Body)
 	if err != nil {
 		complain(w, kindBadRequest, err.Error())
 		return
@@ -153,6 +147,9 @@ func (a *Admin) change(w http.ResponseWriter, r *http.Request, gate Operated) {
 	if err := gate.Change(r.Context(), change); err != nil {
 		a.broken(w, "gate not changed", err)
 		return
+	}
+	if left != nil {
+		gate.SoldOut(*left)
 	}
 	gate.Settled(r.Context())
 	info := gate.Info()
@@ -203,31 +200,4 @@ func (a *Admin) broken(w http.ResponseWriter, message string, err error) {
 func complain(w http.ResponseWriter, k kind, detail string) {
 	w.Header().Set("Cache-Control", "no-store")
 	send(w, k.status, "application/problem+json", encode(newProblem(k, detail, nil)))
-}
-
-// readChange reads the body of a PATCH: no other keys, nothing after it, no value that a gate could not have.
-func readChange(body io.Reader) (admission.Change, error) {
-	var wire struct {
-		Mode      *admission.Mode `json:"mode"`
-		Capacity  *int            `json:"capacity"`
-		AdmitRate *int            `json:"admit_rate"`
-	}
-	decoder := json.NewDecoder(body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&wire); err != nil {
-		return admission.Change{}, err
-	}
-	modes := []admission.Mode{admission.ModeOn, admission.ModeOff, admission.ModePaused, admission.ModeShadow}
-	_, more := decoder.Token()
-	switch {
-	case !errors.Is(more, io.EOF):
-		return admission.Change{}, errors.New("there is something after the object")
-	case wire.Mode != nil && !slices.Contains(modes, *wire.Mode):
-		return admission.Change{}, errors.New("mode is one of on, off, paused, shadow")
-	case wire.Capacity != nil && (*wire.Capacity < 1 || *wire.Capacity > maxCapacity):
-		return admission.Change{}, fmt.Errorf("capacity is from 1 to %d", maxCapacity)
-	case wire.AdmitRate != nil && (*wire.AdmitRate < 0 || *wire.AdmitRate > math.MaxInt32):
-		return admission.Change{}, fmt.Errorf("admit_rate is from 0 to %d", math.MaxInt32)
-	}
-	return admission.Change{Mode: wire.Mode, Capacity: wire.Capacity, AdmitRate: wire.AdmitRate}, nil
 }

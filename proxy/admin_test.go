@@ -49,6 +49,8 @@ func (f *fakeGate) Change(_ context.Context, c admission.Change) error {
 	return f.err
 }
 
+func (f *fakeGate) SoldOut(left int) { f.asked[len(f.asked)-1] += fmt.Sprint(" stock ", left) }
+
 func (f *fakeGate) Settled(context.Context) { f.settled++ }
 
 func (f *fakeGate) Reset(context.Context) error {
@@ -93,6 +95,8 @@ func TestAdmin_ShowsAndChangesGates(t *testing.T) {
 		{"GET", "/api/gates/other", "", 404, "not-found", ""},
 		{"PATCH", "/api/gates/final", `{"mode":"paused","capacity":80,"admit_rate":0}`, 200, `"mode":"paused","capacity":80`, "change paused 80 0"},
 		{"PATCH", "/api/gates/final", `{"capacity":1}`, 200, `"capacity":1,`, "change 1"},
+		{"PATCH", "/api/gates/final", `{"capacity":9,"stock":0}`, 200, `"capacity":9,`, "change 9 stock 0"},
+		{"PATCH", "/api/gates/final", `{"stock":-1}`, 400, "bad-request", ""},
 		{"PATCH", "/api/gates/final", `{"capacity":0}`, 400, "bad-request", ""},
 		{"PATCH", "/api/gates/final", `{"capacity":10000001}`, 400, "bad-request", ""},
 		{"PATCH", "/api/gates/final", `{"capacity":"80"}`, 400, "bad-request", ""},
