@@ -23,9 +23,7 @@ type madeKey struct {
 }
 
 func newKeys() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Make keys that sign tokens, and tell upstreams theirs"}
-	cmd.AddCommand(newKeysGenerate(), newKeysUpstream())
-	return cmd
+	return newGroup("keys", "Make keys that sign tokens, and tell upstreams theirs", newKeysGenerate(), newKeysUpstream())
 }
 
 func newKeysGenerate() *cobra.Command {

@@ -36,6 +36,7 @@ func newRoot() *cobra.Command {
 		newBench(),
 		newDemo(),
 		newExplain(),
+		newGate(),
 		newHealthcheck(),
 		newKeys(),
 		newLoadtest(),
@@ -48,6 +49,18 @@ func newRoot() *cobra.Command {
 		newVersion(),
 	)
 	return root
+}
+
+// newGroup is a command that has subcommands and does nothing itself.
+func newGroup(name, short string, subcommands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  cobra.NoArgs, // so that an unknown subcommand is an error
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(subcommands...)
+	return cmd
 }
 
 // configPath is the configuration file that was asked for.

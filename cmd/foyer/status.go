@@ -1,30 +1,14 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"foyer/loadtest"
 )
-
-// gateStatus is what the admin listener says of a gate, as far as status shows it.
-type gateStatus struct {
-	Gate      string  `json:"gate"`
-	Mode      string  `json:"mode"`
-	Capacity  int     `json:"capacity"`
-	Active    int     `json:"active"`
-	Offered   int     `json:"offered"`
-	Waiting   int     `json:"waiting"`
-	PerMinute float64 `json:"admitted_per_minute"`
-	Store     string  `json:"store"`
-}
 
 func newStatus() *cobra.Command {
 	var base string
@@ -40,7 +24,7 @@ func newStatus() *cobra.Command {
 				if base == "" {
 					base = adminURL(cmd)
 				}
-				gates, err := askStatus(cmd.Context(), base)
+				gates, err := operator{base}.gates(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -57,31 +41,6 @@ func newStatus() *cobra.Command {
 	cmd.Flags().StringVar(&base, "admin", "", "`URL` of the admin listener; empty: the one that the configuration names")
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on showing until interrupted")
 	return cmd
-}
-
-// askStatus asks the admin listener for all gates.
-func askStatus(ctx context.Context, base string) (gates []gateStatus, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/gates", nil)
-	if err != nil {
-		return nil, misuse{err}
-	}
-	if token := os.Getenv("FOYER_ADMIN_TOKEN"); token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", base, err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s: it answers %s", base, answer.Status)
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&gates); err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", base, err)
-	}
-	return gates, nil
 }
 
 func tellStatus(w io.Writer, gates []gateStatus) error {

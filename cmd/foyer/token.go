@@ -36,9 +36,7 @@ type inspected struct {
 }
 
 func newToken() *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Look at tokens"}
-	cmd.AddCommand(newTokenInspect())
-	return cmd
+	return newGroup("token", "Look at tokens", newTokenInspect())
 }
 
 func newTokenInspect() *cobra.Command {
