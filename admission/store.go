@@ -46,6 +46,10 @@ type Store interface {
 
 	// Sync takes over what a replica has seen since its last Sync, ends what has expired, offers free slots to the
 	// lowest waiting tickets (a few hundred per call), and answers with the gate's state. Once per Tick and replica.
+	//
+	// A poll of somebody with a slot makes nobody live beyond it. An offer that lapses counts as missed, and Returns of
+	// them are forgiven, unless a replica of the last minute was not heard for half a second of its time, or the line was
+	// restored less than two far windows before: then its visitor may not have been able to claim it.
 	Sync(ctx context.Context, sync Sync) (Snapshot, error)
 
 	// Claim turns a ticket's offer into a confirmed lease; a lease is answered as it stands (and is confirmed by it).

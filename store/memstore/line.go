@@ -41,6 +41,7 @@ type line struct {
 	allowance, filled int64 // of offers, and when it was reckoned
 	rebased           int64 // when base was last looked at
 	synced            int64 // the last Sync of any replica
+	fair              int64 // an offer from before that is missed counts for nothing: its visitor may not have been heard
 
 	restoring
 }

@@ -56,6 +56,7 @@ func (l *line) pause() {
 	if l.passed || l.incomplete {
 		l.joins = l.born + admission.RestoreWait.Milliseconds()
 		l.gives = l.born + l.rules.PassLife().Milliseconds()
+		l.fair = max(l.fair, l.gives+2*l.rules.FarWindow().Milliseconds()) // many are taken to be live who are not
 	}
 }
 
@@ -91,7 +92,9 @@ func (l *line) merge(image admission.Image, news bool, now int64) {
 	l.admitted = max(l.admitted, image.Admitted)
 	l.cut(image.Base)
 	or(&l.ended, within(image.Ended, l.base, l.tail))
-	or(&l.far.this, within(image.Waiting, l.base, l.tail))
+	waiting := within(image.Waiting, l.base, l.tail).Clone()
+	without(&waiting, l.held)
+	or(&l.far.this, waiting)
 	without(&l.far.this, l.ended)
 	or(&l.kept.this, span(l.base, l.tail)) // who was silent at the time is in no image
 	without(&l.kept.this, l.ended)

@@ -10,12 +10,14 @@ import (
 )
 
 // How much one Sync does: so many slots ended and so many offered, the rest at the next; the base looked at so often;
-// a replica unheard of for so long left out; so long without a Sync is silence. Milliseconds.
+// a replica unheard of for so long left out; so long without any Sync is silence, and without one of a replica means that
+// its visitors may not be heard. Milliseconds.
 const (
 	perSync     = 500
 	rebaseEvery = 1000
 	replicaKept = 60_000
 	silence     = 1000
+	cutOff      = 500
 )
 
 func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
@@ -23,11 +25,11 @@ func (l *line) sync(sync admission.Sync, now int64) admission.Snapshot {
 	if sync.SoldOut != nil {
 		l.soldOut = *sync.SoldOut
 	}
-	or(&l.near.this, within(sync.Near, l.base, l.tail))
-	l.hearFar(within(sync.Far, l.base, l.tail))
-	l.turn(now)
+	l.excuse(now)
 	l.prolong(sync, now)
 	l.sweep(now)
+	l.hear(within(sync.Near, l.base, l.tail), within(sync.Far, l.base, l.tail))
+	l.turn(now)
 	waiting := l.whoWaits()
 	l.offer(&waiting, now)
 	l.waiting = waiting.Count()
@@ -55,11 +57,26 @@ func (l *line) stand(now int64) {
 	l.synced = now
 }
 
-// hearFar notes who was told the far interval. They are near no longer: an offer must last until they can hear of it.
-func (l *line) hearFar(polled admission.Bitmap) {
-	or(&l.far.this, polled)
-	without(&l.near.this, polled)
-	without(&l.near.last, polled)
+// excuse forgives the offers of a time in which some replica could not be heard: their visitors may ask there, where
+// nothing can be claimed. A replica that is gone for good is taken to be cut off until it is left out.
+func (l *line) excuse(now int64) {
+	for _, at := range l.replicas {
+		if at < now-cutOff {
+			l.fair = max(l.fair, now)
+		}
+	}
+}
+
+// hear notes who was told which interval. Whoever was told the far one is near no longer: an offer must last until they
+// can hear of it. A poll of somebody with a slot does not count beyond that slot: reported twice, it would make two
+// missed offers of one silence.
+func (l *line) hear(near, far admission.Bitmap) {
+	without(&near, l.held)
+	or(&l.near.this, near)
+	without(&l.near.this, far)
+	without(&l.near.last, far)
+	without(&far, l.held)
+	or(&l.far.this, far)
 }
 
 // turn lets the windows go on; who falls silent is kept.
@@ -127,7 +144,7 @@ func (l *line) lapse(t admission.Ticket, s slot) {
 	case s.kind == admission.Lease && s.expires >= s.start+l.rules.Max.Milliseconds():
 		l.end(t)
 		return
-	case s.kind == admission.Offer:
+	case s.kind == admission.Offer && s.start >= l.fair:
 		l.missed[t]++
 		if l.missed[t] > l.rules.Returns {
 			l.end(t)

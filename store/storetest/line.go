@@ -31,7 +31,8 @@ func Rules() admission.Rules {
 
 // Line runs the suite of admission.Store.
 func Line(t *testing.T, open func(t *testing.T) Gate) {
-	for _, group := range []map[string]func(*gate){joins, offers, leases, rounds, stocks, losses, restores, kills, crowds} {
+	groups := []map[string]func(*gate){joins, offers, misses, leases, rounds, stocks, losses, restores, kills, crowds}
+	for _, group := range groups {
 		for _, name := range sortedKeys(group) {
 			t.Run(name, func(t *testing.T) {
 				group[name](&gate{T: t, Gate: open(t), replica: "r1", since: map[string]uint64{}})

@@ -61,7 +61,8 @@ var offers = map[string]func(*gate){
 		g.pass(200*time.Millisecond, 2, 3)
 		for range 3 {
 			g.wantTickets("offers", holders(g.sync(2, 3), admission.Offer), 2)
-			g.Advance(time.Second)
+			g.pass(900*time.Millisecond, 2, 3)
+			g.Advance(admission.Tick)
 		}
 		snapshot := g.sync(2, 3)
 		g.wantTickets("offers", holders(snapshot, admission.Offer), 3)

@@ -35,7 +35,7 @@ type Oracle struct {
 	filled          time.Time
 	based, synced   time.Time
 	born, joinsFrom time.Time
-	gives           time.Time
+	gives, fair     time.Time
 	passed          bool
 }
 

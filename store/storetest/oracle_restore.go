@@ -40,6 +40,7 @@ func (o *Oracle) Restore(_ context.Context, image admission.Image) (admission.St
 	}
 	if o.passed {
 		o.joinsFrom, o.gives = o.born.Add(admission.RestoreWait), o.born.Add(o.rules.PassLife())
+		o.fair = later(o.fair, o.gives.Add(2*o.rules.FarWindow()))
 	}
 	return o.standing(), nil
 }
@@ -70,7 +71,7 @@ func (o *Oracle) merge(image admission.Image, news bool) {
 		case !v.ended:
 			v.kept = o.kept.number
 			v.misses = max(v.misses, image.Missed[t])
-			if image.Waiting.Has(t) {
+			if image.Waiting.Has(t) && o.slots[t] == nil {
 				v.far = o.far.number
 			}
 		}

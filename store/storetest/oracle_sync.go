@@ -27,13 +27,15 @@ func (o *Oracle) Sync(_ context.Context, sync admission.Sync) (admission.Snapsho
 			}
 		}
 	}
+	for _, at := range o.replicas {
+		if now.Sub(at) > time.Second/2 {
+			o.fair = later(o.fair, now)
+		}
+	}
 	o.synced = now
 	if sync.SoldOut != nil {
 		o.soldOut = *sync.SoldOut
 	}
-	o.hear(sync.Near, func(v *visitor) { v.near = o.near.number })
-	o.hear(sync.Far, func(v *visitor) { v.far, v.near = o.far.number, 0 })
-	o.turn()
 	for _, t := range sync.Confirmed {
 		o.confirm(o.usable(t))
 	}
@@ -41,6 +43,9 @@ func (o *Oracle) Sync(_ context.Context, sync admission.Sync) (admission.Snapsho
 		o.keepBusy(o.usable(t))
 	}
 	o.lapse()
+	o.hear(sync.Near, func(v *visitor) { v.near = o.near.number })
+	o.hear(sync.Far, func(v *visitor) { v.far, v.near = o.far.number, 0 })
+	o.turn()
 	o.offer()
 	waiting := o.waits()
 	o.count = len(waiting)
@@ -57,7 +62,7 @@ func (o *Oracle) Sync(_ context.Context, sync admission.Sync) (admission.Snapsho
 
 func (o *Oracle) hear(polled admission.Bitmap, mark func(*visitor)) {
 	for _, t := range members(polled) {
-		if t > 0 && t >= o.base && t <= o.tail {
+		if t > 0 && t >= o.base && t <= o.tail && o.slots[t] == nil {
 			mark(o.visitor(t))
 		}
 	}
@@ -122,7 +127,7 @@ func (o *Oracle) lapse() {
 		}
 		v := o.visitor(s.Ticket)
 		v.kept = o.kept.number
-		if s.Kind == admission.Offer {
+		if s.Kind == admission.Offer && !s.Start.Before(o.fair) {
 			v.misses, v.missedAt = v.misses+1, o.seq
 		}
 		tooLong := s.Kind == admission.Lease && !s.Expires.Before(s.Start.Add(o.rules.Max))

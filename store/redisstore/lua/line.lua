@@ -13,6 +13,7 @@ local function except(bitmap, bits)
 end
 
 -- take adds the bits that a replica counts from its own base, without what is no ticket, and takes them out of others.
+-- Who has a slot does not become live by it: a poll that is reported twice would make two missed offers of one silence.
 local function take(bitmap, from, bits, ...)
   local top = m.tail - m.base
   local shift = (from - m.base) / 8
@@ -26,9 +27,13 @@ local function take(bitmap, from, bits, ...)
   end
   redis.call('SET', K.t1, bits)
   if m.base == 0 then clear('t1', 0) end
+  if bitmap == 'near' or bitmap == 'far' then
+    redis.call('BITOP', 'AND', K.t2, K.t1, K.held)
+    redis.call('BITOP', 'XOR', K.t1, K.t1, K.t2)
+  end
   redis.call('BITOP', 'OR', K[bitmap], K[bitmap], K.t1)
   for _, other in ipairs({...}) do except(other, bits) end
-  redis.call('DEL', K.t1)
+  redis.call('DEL', K.t1, K.t2)
 end
 
 -- cut counts the bitmaps from a higher base, so many bytes of eight tickets on.
@@ -65,7 +70,7 @@ local function found(round, incarnation, at)
     put(name, name == 'mode' and ARGV[at - 1 + i] or arg(at - 1 + i))
   end
   for _, name in ipairs({'seq', 'tail', 'base', 'admitted', 'waiting', 'log_floor', 'log_mark', 'found', 'joins_at',
-    'gives_at', 'passed', 'sold_out'}) do
+    'gives_at', 'fair_at', 'passed', 'sold_out'}) do
     put(name, 0)
   end
   for _, name in ipairs({'near_at', 'far_at', 'kept_at', 'log_mark_at', 'filled_at', 'based_at', 'synced_at',

@@ -128,6 +128,8 @@ local function pause()
   local missing = m.passed == 1 or m.awaited ~= ''
   put('joins_at', missing and m.born_at + RESTORE_WAIT or 0)
   put('gives_at', missing and m.born_at + math.floor(m.idle * 5 / 4) or 0)
+  -- Many are taken to be live who are not.
+  if missing then put('fair_at', math.max(m.fair_at, m.gives_at + 2 * math.floor(m.poll_max * 6 / 5))) end
 end
 
 if not m.round then

@@ -11,7 +11,8 @@
 -- list; missed offers as ticket, count pairs; replicas as id, ms pairs; the effective rules in the order of RULES; 1 if nothing is left
 -- to sell, else 0.
 
-local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT, SILENCE = 500, 1000, 60000, 20000, 60000, 1000
+local PER_SYNC, BASE_EVERY, LOG_KEPT, LOG_MOST, REPLICA_KEPT = 500, 1000, 60000, 20000, 60000
+local SILENCE, CUT_OFF = 1000, 500
 local near_base, far_base, since = arg(5), arg(7), arg(11)
 local sold_out = ARGV[12] ~= '' and arg(12)
 local why = lost()
@@ -68,7 +69,7 @@ local function lapse(t)
   drop_slot(t)
   if s.kind == LEAVING or t < m.base then return end
   if s.kind == LEASE and s.expires >= s.start + m.max then return end_ticket(t) end
-  if s.kind == OFFER then
+  if s.kind == OFFER and s.start >= m.fair_at then
     if redis.call('HINCRBY', K.missed, t, 1) > m.returns then return end_ticket(t) end
     redis.call('ZADD', K.missed_by, t, t)
     redis.call('ZADD', K.log, m.seq, 'm' .. string.format('%.0f', t))
@@ -123,18 +124,22 @@ local function rebase()
   if bytes > 0 then cut(bytes) end
 end
 
--- heard notes this replica's Sync and returns those of the last minute.
+-- heard notes this replica's Sync and returns those of the last minute. Offers of a time in which some replica could not
+-- be heard are forgiven: their visitors may ask there, where nothing can be claimed. A replica that is gone for good is
+-- taken to be cut off until it is left out.
 local function heard()
-  redis.call('HSET', K.replicas, ARGV[4], now)
-  local flat, fresh = redis.call('HGETALL', K.replicas), {}
+  local flat, fresh = redis.call('HGETALL', K.replicas), {ARGV[4], tostring(now)}
   for i = 1, #flat, 2 do
-    if tonumber(flat[i + 1]) < now - REPLICA_KEPT then
-      redis.call('HDEL', K.replicas, flat[i])
-    else
-      fresh[#fresh + 1] = flat[i]
+    local id, at = flat[i], tonumber(flat[i + 1])
+    if at < now - CUT_OFF then put('fair_at', math.max(m.fair_at, now)) end
+    if at < now - REPLICA_KEPT then
+      redis.call('HDEL', K.replicas, id)
+    elseif id ~= ARGV[4] then
+      fresh[#fresh + 1] = id
       fresh[#fresh + 1] = flat[i + 1]
     end
   end
+  redis.call('HSET', K.replicas, ARGV[4], now)
   return fresh
 end
 
@@ -157,18 +162,19 @@ local function news()
 end
 
 stand()
+local replicas = heard()
 if sold_out then put('sold_out', sold_out) end
-take('near', near_base, ARGV[6])
-take('far', far_base, ARGV[8], 'near', 'near_last') -- an offer must last until they can hear of it
-turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)
-turn('far', math.floor(m.poll_max * 6 / 5), true)
-turn('kept', m.keep, false)
 for t in string.gmatch(ARGV[9], '%d+') do
   local s = usable(t)
   if s and s.kind == LEASE then confirm(t, s) end
 end
 for t in string.gmatch(ARGV[10], '%d+') do prolong(t) end
 for _, t in ipairs(redis.call('ZRANGEBYSCORE', K.ends, '-inf', now, 'LIMIT', 0, PER_SYNC)) do lapse(tonumber(t)) end
+take('near', near_base, ARGV[6])
+take('far', far_base, ARGV[8], 'near', 'near_last') -- an offer must last until they can hear of it
+turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)
+turn('far', math.floor(m.poll_max * 6 / 5), true)
+turn('kept', m.keep, false)
 who_waits()
 offer()
 put('waiting', redis.call('BITCOUNT', K.t1))
@@ -178,7 +184,6 @@ trim()
 local before = m.base
 rebase()
 waiting = string.sub(waiting, (m.base - before) / 8 + 1)
-local replicas = heard()
 save()
 
 local rules = {}
