@@ -55,6 +55,7 @@ type Guest struct {
 	retries int
 	offers  int
 	slept   bool
+	trail   []string // what the last answers said
 }
 
 // NewGuest makes a guest who has not arrived yet.
@@ -93,6 +94,7 @@ func (g *Guest) ask(ctx context.Context) step {
 func (g *Guest) insist(ctx context.Context, request func(context.Context) (Place, error)) (Place, error) {
 	for {
 		place, err := request(ctx)
+		g.remember(place, err)
 		if err == nil && place.Code != 502 && place.Code != 504 {
 			return place, nil
 		}
@@ -130,30 +132,6 @@ func (g *Guest) stand(place Place) step {
 		g.after = place.AsOf
 	}
 	return func(ctx context.Context) step { return g.wait(ctx, place) }
-}
-
-// compare looks whether the place is still the same.
-func (g *Guest) compare(place Place) {
-	switch {
-	case place.Ticket != 0 && g.ticket != 0 && place.Ticket != g.ticket:
-		g.party.Judge.Lost(fmt.Sprintf("ticket %d has become %d %s", g.ticket, place.Ticket, g.story()))
-	case (place.State == "ended" || place.State == "no-ticket") && g.ticket != 0:
-		g.party.Judge.Lost(fmt.Sprintf("ticket %d is told %q %s", g.ticket, place.State, g.story()))
-		g.ticket = 0
-		return
-	}
-	if place.Ticket != 0 {
-		g.ticket = place.Ticket
-	}
-	if place.Visitor != "" {
-		g.visitor = place.Visitor
-	}
-}
-
-// story is what a lost place is explained by, if anything does.
-func (g *Guest) story() string {
-	return fmt.Sprintf("(after %s: %d polls, %d offers seen, %d requests without an answer, slept: %t, inside before: %t)",
-		time.Since(g.arrived).Round(time.Millisecond), g.polls, g.offers, g.retries, g.slept, g.outcome.Waited > 0)
 }
 
 // wait waits until it is time to ask again, or does one of the things that people do in line.
