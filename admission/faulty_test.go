@@ -14,13 +14,14 @@ var errCut = errors.New("connection refused")
 
 // faulty is a store whose line can be cut, whose replies can be lost, and which can be exchanged for another.
 type faulty struct {
-	store atomic.Pointer[admission.Store]
-	down  atomic.Bool
-	lose  atomic.Int32 // so many replies of Join, Claim, Renew and Release are lost after the step was done
-	alarm atomic.Int32 // so many Syncs are answered as if the line were lost
-	deaf  atomic.Bool  // the replica "one" is cut off
-	calls atomic.Int64 // of Join, Claim, Renew and Release
-	peak  atomic.Int64 // the most slots ever seen in a snapshot
+	store     atomic.Pointer[admission.Store]
+	down      atomic.Bool
+	lose      atomic.Int32 // so many replies of Join, Claim, Renew and Release are lost after the step was done
+	loseSyncs atomic.Int32 // so many replies of Sync are
+	alarm     atomic.Int32 // so many Syncs are answered as if the line were lost
+	deaf      atomic.Bool  // the replica "one" is cut off
+	calls     atomic.Int64 // of Join, Claim, Renew and Release
+	peak      atomic.Int64 // the most slots ever seen in a snapshot
 }
 
 var _ admission.Store = (*faulty)(nil)
@@ -76,6 +77,10 @@ func (f *faulty) Sync(ctx context.Context, sync admission.Sync) (admission.Snaps
 	}
 	snap, err := through(f, func(s admission.Store) (admission.Snapshot, error) { return s.Sync(ctx, sync) })
 	f.peak.Store(max(f.peak.Load(), int64(len(snap.Slots))))
+	if err == nil && f.loseSyncs.Load() > 0 {
+		f.loseSyncs.Add(-1)
+		return admission.Snapshot{}, errCut
+	}
 	return snap, err
 }
 

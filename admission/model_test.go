@@ -21,7 +21,8 @@ var (
 )
 
 // world is some replicas of one gate, each with its own connection to a store that may be lost, and a crowd, all moved
-// by dice. At every step nobody too many may be inside, and no shown position may rise.
+// by dice. At every step nobody too many may be inside, no shown position may rise, and no place may be lost to anything
+// but somebody's own silences.
 type world struct {
 	*gate
 	dice   *rand.Rand
@@ -31,6 +32,7 @@ type world struct {
 	crowd  []*person
 	quiet  time.Time // until then no second fault is added to one that is being mended
 	served int
+	faults []string // what has been broken, and when
 }
 
 // person is a visitor with a will of its own.
@@ -41,12 +43,18 @@ type person struct {
 	passed bool      // an answer has let it in: nobody else can have a pass
 	shown  int
 	ticket admission.Ticket
+	since  time.Time // of the ticket
+	sleeps int       // since then: each may miss one offer
 	leaves time.Time
+	trail  []string // its answers, to tell how a place was lost
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
 	r := quick(3)
 	r.Max = 20 * time.Second
+	if seed%2 == 1 {
+		r.PollMax = 3 * time.Second
+	}
 	w := &world{gate: openGate(t), dice: rand.New(rand.NewPCG(seed, 1)), rules: r}
 	for range 3 {
 		w.files = append(w.files, &keeper{})
@@ -107,9 +115,14 @@ func (w *world) ask(p *person) error {
 	p.next = time.Now().Add(max(got.Status.PollAfter, admission.Tick))
 	if w.dice.IntN(40) == 0 {
 		p.next = p.next.Add(time.Duration(w.dice.IntN(8000)) * time.Millisecond) // the phone sleeps
+		p.sleeps++
 	}
+	p.trail = append(p.trail, fmt.Sprintf("%s %d %s;", time.Now().Format("04:05.0"), got.Ticket, got.Status.State))
 	if got.Ticket != p.ticket && got.Ticket != 0 {
-		p.ticket, p.shown = got.Ticket, 0
+		if p.ticket != 0 && p.sleeps <= w.rules.Returns && time.Since(p.since) < w.rules.Max {
+			return fmt.Errorf("ticket %d has become %d after %d sleeps: %v\n%v", p.ticket, got.Ticket, p.sleeps, p.trail, w.faults)
+		}
+		p.ticket, p.shown, p.since, p.sleeps = got.Ticket, 0, time.Now(), 0
 	}
 	if got.Outcome == admission.Admit && !p.inside {
 		p.passed, p.leaves = true, time.Now().Add(time.Duration(w.dice.IntN(4000))*time.Millisecond)
@@ -150,7 +163,11 @@ func (w *world) count() error {
 // fault breaks or mends something, now and then.
 func (w *world) fault() {
 	i := w.dice.IntN(len(w.links))
-	switch w.dice.IntN(400) {
+	what := w.dice.IntN(400)
+	if what < 8 {
+		w.faults = append(w.faults, fmt.Sprintf("%s %d at %d;", time.Now().Format("04:05.0"), what, i))
+	}
+	switch what {
 	case 0: // the store is restarted empty; one that nobody knows any more would be a new one
 		if time.Now().After(w.quiet) {
 			w.quiet = time.Now().Add(5 * time.Second)
@@ -166,6 +183,8 @@ func (w *world) fault() {
 		}
 	case 3: // replies are lost
 		w.links[i].lose.Store(int32(w.dice.IntN(4)))
+	case 6, 7: // replies to Syncs are lost
+		w.links[i].loseSyncs.Store(int32(1 + w.dice.IntN(3)))
 	case 4: // a false alarm
 		w.links[i].alarm.Store(1)
 	case 5: // a replica ends and another takes its place
