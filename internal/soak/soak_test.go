@@ -1,5 +1,3 @@
-//go:build soak
-
 package soak
 
 import (
@@ -101,7 +99,7 @@ func judge(t *testing.T, found loadtest.Findings, faults []*fault, judge *loadte
 		Title: "From each fault to the next admission", Columns: []string{"fault", "at", "lasted", "next admission after it began", "after it was mended"},
 	}
 	for _, f := range faults {
-		row := []string{f.name, f.at.String(), f.mended.Sub(f.began).Round(time.Millisecond).String(), "none", "none"}
+		row := []string{f.name, f.began.Format("15:04:05.000"), f.mended.Sub(f.began).Round(time.Millisecond).String(), "none", "none"}
 		for i, from := range []time.Time{f.began, f.mended} {
 			if next := judge.NextAdmission(from); !next.IsZero() {
 				row[3+i] = next.Sub(from).Round(time.Millisecond).String()
