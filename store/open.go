@@ -30,6 +30,8 @@ type Settings struct {
 	SQLite    string // a file, or ":memory:"
 	StateFile string // the last snapshot of the line; empty: none is kept
 	Logger    *zap.Logger
+
+	StateSaved func(error) // is told what came of each save of the state file; nil: nobody is
 }
 
 // ledger is a database that can be the shop's ledger and do every strategy's work.
@@ -55,6 +57,9 @@ func Open(ctx context.Context, settings Settings) (*Stores, error) {
 	}
 	if settings.Logger == nil {
 		settings.Logger = zap.NewNop()
+	}
+	if settings.StateSaved == nil {
+		settings.StateSaved = func(error) {}
 	}
 	s := &Stores{settings: settings}
 	if settings.Redis != "" {
@@ -137,7 +142,7 @@ func (s *Stores) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return s.state.run(ctx, s.settings.Logger)
+	return s.state.run(ctx, s.settings.Logger, s.settings.StateSaved)
 }
 
 // Ledger is the shop's database; nil without a shop.

@@ -41,9 +41,29 @@ func (s *state) keeper(gate string) admission.Keeper {
 	return &keeper{state: s, gate: gate}
 }
 
-// run saves until ctx ends, and then for the last time.
-func (s *state) run(ctx context.Context, logger *zap.Logger) error {
-	return s.file.Run(ctx, s.all, func(err error) { logger.Error("state is not saved", zap.Error(err)) })
+// run saves until ctx ends, and then for the last time. It logs what is wrong with that once, and when it is over.
+func (s *state) run(ctx context.Context, logger *zap.Logger, saved func(error)) error {
+	problem := ""
+	return s.file.Run(ctx, s.all, func(err error) {
+		saved(err)
+		text := describe(err)
+		switch {
+		case text == problem:
+		case err != nil:
+			logger.Error("state is not saved", zap.Error(err))
+		default:
+			logger.Info("state is saved again")
+		}
+		problem = text
+	})
+}
+
+// describe is an error's text, "" for none.
+func describe(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // all is what is known of every gate now.

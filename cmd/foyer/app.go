@@ -53,6 +53,7 @@ func (a *app) build(ctx context.Context, cfg *config.Config, fitting fitting) er
 	}
 	settings := storeSettings(cfg)
 	settings.Prefix, settings.Logger = fitting.prefix, a.logger
+	settings.StateSaved = func(err error) { a.front.observed.seen("state_file", err) }
 	if a.stores, err = store.Open(ctx, settings); err != nil {
 		return err
 	}

@@ -24,5 +24,25 @@ func newLogger(settings config.Log, w io.Writer) (*zap.Logger, zap.AtomicLevel, 
 		form.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(form)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)), level, nil
+	// zap would tell of a line that cannot be written in the same place, in other words than the log's.
+	silent := zap.ErrorOutput(zapcore.AddSync(io.Discard))
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(&lines{w: w})), level), silent), level, nil
+}
+
+// lines writes one line at a time. One that was cut short, by a full disk, is ended before the next begins, so that it
+// spoils no other. It is not safe for concurrent use.
+type lines struct {
+	w   io.Writer
+	cut bool
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	if l.cut {
+		if _, err := l.w.Write([]byte{'\n'}); err != nil {
+			return 0, err
+		}
+	}
+	n, err := l.w.Write(line)
+	l.cut = n > 0 && n < len(line)
+	return n, err
 }

@@ -36,7 +36,7 @@ func newStoreMetrics(registry prometheus.Registerer) (*storeMetrics, error) {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1},
 		}, []string{"store", "op"}),
 		up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "foyer", Name: "store_up", Help: "Whether the store answered when it was last asked.",
+			Namespace: "foyer", Name: "store_up", Help: "Whether the store (the line, or the state file) did what it was last asked for.",
 		}, []string{"store"}),
 	}
 	for _, collector := range []prometheus.Collector{m.took, m.up} {
@@ -45,6 +45,15 @@ func newStoreMetrics(registry prometheus.Registerer) (*storeMetrics, error) {
 		}
 	}
 	return m, nil
+}
+
+// seen notes whether a store has done what it was asked for last.
+func (m *storeMetrics) seen(store string, err error) {
+	up := 1.0
+	if err != nil {
+		up = 0
+	}
+	m.up.WithLabelValues(store).Set(up)
 }
 
 // observer has a room tell what it sees to the metrics.
@@ -61,11 +70,7 @@ func observer(gate string, gates *proxy.Metrics, stores *storeMetrics) admission
 		SlotIdle:  func(d time.Duration) { gates.SlotIdle(gate, d) },
 		Store: func(op string, took time.Duration, err error) {
 			stores.took.WithLabelValues("line", op).Observe(took.Seconds())
-			up := 1.0
-			if err != nil {
-				up = 0
-			}
-			stores.up.WithLabelValues("line").Set(up)
+			stores.seen("line", err)
 		},
 	}
 }

@@ -87,8 +87,8 @@ func (f *File) Image(gate string) *admission.Image {
 func (f *File) Clean() bool { return f.read.Clean }
 
 // Run saves what images returns, once a second until the context ends, and then once more, as a clean stop: nothing may
-// happen to the gates from then on. A save that fails is told to failed and tried again.
-func (f *File) Run(ctx context.Context, images func() map[string]admission.Image, failed func(error)) error {
+// happen to the gates from then on. What came of each save but the last is told to saved; one that failed is tried again.
+func (f *File) Run(ctx context.Context, images func() map[string]admission.Image, saved func(error)) error {
 	ticker := time.NewTicker(Every)
 	defer ticker.Stop()
 	for {
@@ -96,9 +96,7 @@ func (f *File) Run(ctx context.Context, images func() map[string]admission.Image
 		case <-ctx.Done():
 			return f.save(content{Version: version, Clean: true, Gates: images()})
 		case <-ticker.C:
-			if err := f.save(content{Version: version, Gates: images()}); err != nil {
-				failed(err)
-			}
+			saved(f.save(content{Version: version, Gates: images()}))
 		}
 	}
 }
