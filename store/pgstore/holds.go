@@ -125,9 +125,12 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
+// knownHolds reads those of the ids that are holds, with their orders.
+const knownHolds = `
+	select ` + holdColumns + `, coalesce((select o.id from orders o where o.hold = h.id), '') from holds h where h.id = any($1)`
+
 func readHolds(ctx context.Context, q querier, ids []string) (map[string]origin.Hold, error) {
-	const read = `select ` + holdColumns + `, coalesce(o.id, '') from holds h left join orders o on o.hold = h.id where h.id = any($1)`
-	rows, err := q.Query(ctx, read, ids)
+	rows, err := q.Query(ctx, knownHolds, ids)
 	if err != nil {
 		return nil, err
 	}

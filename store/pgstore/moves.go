@@ -38,7 +38,13 @@ func (s *Store) MoveGroup(ctx context.Context, event string, wishes []origin.Wis
 	return granted, nil
 }
 
+// unitsOfHolds looks each hold's buyer up, like unitsOf.
+const unitsOfHolds = `
+	select h.buyer, b.units from holds h,
+	lateral (select units from buyers where event = $1 and buyer = h.buyer limit 1) b where h.id = any($2)`
+
 // lockBundle locks the event, its holds and their attempts in the order of the package, and reads what belongs to them.
+// Adding nothing to an event's name keeps the planner from reading all rows of the event (see unitsOf).
 func lockBundle(ctx context.Context, tx pgx.Tx, event string, wishes []origin.Wish) (origin.Bundle, error) {
 	b := origin.NewBundle()
 	holds, attempts := make([]string, len(wishes)), make([]string, len(wishes))
@@ -48,19 +54,19 @@ func lockBundle(ctx context.Context, tx pgx.Tx, event string, wishes []origin.Wi
 	batch := &pgx.Batch{}
 	batch.Queue(`select `+stockColumns+` from events where id = $1 for no key update`, event).
 		QueryRow(optional(func(row pgx.Row) (err error) { b.Stock, err = scanStock(row); return err }))
-	batch.Queue(`select `+holdColumns+` from holds h where h.id = any($1) and h.event = $2 for no key update`, holds, event).
+	batch.Queue(`select `+holdColumns+` from holds h where h.id = any($1) and h.event || '' = $2 for no key update`, holds, event).
 		Query(eachRow(func(row pgx.Row) error {
 			hold, err := scanHold(row)
 			b.Holds[hold.ID] = hold
 			return err
 		}))
-	batch.Queue(`select `+attemptColumns+` from attempts a where a.id = any($1) and a.event = $2 for no key update`, attempts, event).
+	batch.Queue(`select `+attemptColumns+` from attempts a where a.id = any($1) and a.event || '' = $2 for no key update`, attempts, event).
 		Query(eachRow(func(row pgx.Row) error {
 			attempt, err := scanAttempt(row)
 			b.Attempts[attempt.ID] = attempt
 			return err
 		}))
-	batch.Queue(`select buyer, units from buyers where event = $1 and buyer in (select buyer from holds where id = any($2))`, event, holds).
+	batch.Queue(unitsOfHolds, event, holds).
 		Query(eachRow(func(row pgx.Row) error {
 			var (
 				buyer string

@@ -143,6 +143,13 @@ type batcher interface {
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
+// unitsOf looks each buyer up. It is a lateral join with a limit, which is a loop of look-ups in the primary key whatever the
+// planner believes: before the table's first analysis it takes an event for a few buyers, reads them all, and compares each
+// with every one that is asked for.
+const unitsOf = `
+	select n.buyer, b.units from unnest($2::text[]) as n (buyer),
+	lateral (select units from buyers where event = $1 and buyer = n.buyer limit 1) b`
+
 // lockGroup locks the event's row and reads what Allocate needs. With begin set it begins the transaction itself.
 func lockGroup(ctx context.Context, db batcher, event string, requests []origin.HoldRequest, begin bool) (origin.Group, error) {
 	g := origin.Group{Units: make(map[string]int64, len(requests)), Known: map[string]origin.Hold{}}
@@ -156,7 +163,7 @@ func lockGroup(ctx context.Context, db batcher, event string, requests []origin.
 	}
 	batch.Queue(`select `+stockColumns+` from events where id = $1 for no key update`, event).
 		QueryRow(optional(func(row pgx.Row) (err error) { g.Stock, err = scanStock(row); return err }))
-	batch.Queue(`select buyer, units from buyers where event = $1 and buyer = any($2)`, event, buyers).
+	batch.Queue(unitsOf, event, buyers).
 		Query(func(rows pgx.Rows) error {
 			var (
 				buyer string
@@ -165,7 +172,7 @@ func lockGroup(ctx context.Context, db batcher, event string, requests []origin.
 			_, err := pgx.ForEachRow(rows, []any{&buyer, &units}, func() error { g.Units[buyer] = units; return nil })
 			return err
 		})
-	batch.Queue(`select `+holdColumns+`, coalesce(o.id, '') from holds h left join orders o on o.hold = h.id where h.id = any($1)`, ids).
+	batch.Queue(knownHolds, ids).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				var order string

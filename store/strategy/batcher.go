@@ -12,8 +12,9 @@ type outcome[A any] struct {
 	err    error
 }
 
-// batcher runs requests in groups: whatever arrived under a key while its last groups ran is the next one. A key without
-// requests costs nothing: its workers end when nobody waits.
+// batcher runs requests in groups: whatever arrived under a key while its last groups ran is the next one. Where several
+// groups of a key run at once each takes its share of all who are there, else a group of one would make a hundred wait for a
+// commit of its own. A key without requests costs nothing: its workers end when nobody waits.
 type batcher[Q, A any] struct {
 	run     func(key string, group []Q) []outcome[A] // answers in the order of the group
 	workers int                                      // groups of a key that run at once
@@ -27,6 +28,7 @@ type batcher[Q, A any] struct {
 // queue is what waits under one key, in order of arrival.
 type queue[Q, A any] struct {
 	waiting []*member[Q, A]
+	running int // members of the groups that run
 	workers int
 }
 
@@ -89,6 +91,7 @@ func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 		if members == nil {
 			return
 		}
+		taken := len(members)
 		group := make([]Q, 0, len(members))
 		staying := members[:0]
 		for _, m := range members {
@@ -98,13 +101,22 @@ func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 			}
 			group, staying = append(group, m.request), append(staying, m)
 		}
-		if len(group) == 0 {
-			continue
+		var outcomes []outcome[A]
+		if len(group) > 0 {
+			outcomes = b.run(key, group)
 		}
-		for i, o := range b.run(key, group) {
+		b.ended(q, taken)
+		for i, o := range outcomes {
 			staying[i].answered <- o
 		}
 	}
+}
+
+// ended notes the end of a group, before its members are told, who may come again.
+func (b *batcher[Q, A]) ended(q *queue[Q, A], members int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.running -= members
 }
 
 // next takes the next group of a key, nil where the worker is to end.
@@ -118,7 +130,9 @@ func (b *batcher[Q, A]) next(key string, q *queue[Q, A]) []*member[Q, A] {
 		}
 		return nil
 	}
-	n := min(len(q.waiting), b.most)
+	share := (len(q.waiting) + q.running + b.workers - 1) / b.workers
+	n := min(len(q.waiting), share, b.most)
+	q.running += n
 	group := q.waiting[:n:n]
 	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
 		q.waiting = nil

@@ -42,6 +42,38 @@ func TestBatcher_JoinsWhatArrivesMeanwhileInOrder(t *testing.T) {
 	})
 }
 
+func TestBatcher_GroupsThatRunAtOnceShareWhoIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		row := make(chan struct{}, 1) // for which the groups queue
+		b := newBatcher(2, 100, func(_ string, group []int) []outcome[int] {
+			row <- struct{}{}
+			sizes = append(sizes, len(group))
+			time.Sleep(time.Second)
+			<-row
+			return make([]outcome[int], len(group))
+		})
+		const members, times = 30, 10
+		for n := range members {
+			go func() {
+				for range times {
+					<-b.join(t.Context(), "k", n)
+				}
+			}()
+		}
+		synctest.Wait()
+		time.Sleep(times * members * time.Second)
+		b.drain()
+		settled := sizes[len(sizes)/4 : len(sizes)*3/4]
+		if low, high := slices.Min(settled), slices.Max(settled); 4*low < high {
+			t.Errorf("groups of %d to %d", low, high)
+		}
+		if total := sum(sizes); total != members*times {
+			t.Errorf("%d members ran", total)
+		}
+	})
+}
+
 func TestBatcher_KeysDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBatcher(1, 3, func(key string, group []int) []outcome[int] {
@@ -84,4 +116,11 @@ func TestBatcher_WhoeverLeavesBeforeHisGroupIsNotInIt(t *testing.T) {
 			t.Errorf("ran %v", ran)
 		}
 	})
+}
+
+func sum(ns []int) (total int) {
+	for _, n := range ns {
+		total += n
+	}
+	return total
 }
