@@ -22,6 +22,8 @@ const (
 	buildPause = 10 * time.Millisecond
 	// claimEvery is the pause between two looks for takes that a dead replica left.
 	claimEvery = time.Second
+	// resolvesAtOnce is the most groups whose takes are resolved in one step.
+	resolvesAtOnce = 8
 )
 
 // errNoEvent: the ledger has no such event.
@@ -31,10 +33,11 @@ var errNoEvent = errors.New("no such event")
 // doorkeeper: it spares the ledger those who come too late. Where it cannot be reached, holds go to the ledger alone.
 type atomicRedis struct {
 	Settings
-	counter counter
-	takes   *batcher[origin.HoldRequest, int64]
-	groups  *batcher[origin.HoldRequest, origin.HoldReply]
-	events  sync.Map // of the events seen, id → the most units of one buyer
+	counter  counter
+	takes    *batcher[origin.HoldRequest, int64]
+	groups   *batcher[origin.HoldRequest, origin.HoldReply]
+	resolves *batcher[map[string]string, struct{}] // what the takes of a group have become
+	events   sync.Map                              // of the events seen, id → the most units of one buyer
 }
 
 var _ origin.Strategy = (*atomicRedis)(nil)
@@ -45,6 +48,7 @@ func newAtomicRedis(settings Settings) *atomicRedis {
 	}}
 	s.takes = newBatcher(1, settings.Group, s.takeGroup)
 	s.groups = newBatcher(settings.Ledger.Writers(), settings.Group, s.writeGroup)
+	s.resolves = newBatcher(1, resolvesAtOnce, s.resolveGroups)
 	return s
 }
 
@@ -131,6 +135,7 @@ func (s *atomicRedis) Run(ctx context.Context) error {
 	}
 	s.takes.drain()
 	s.groups.drain()
+	s.resolves.drain()
 	return nil
 }
 
@@ -245,56 +250,4 @@ func (s *atomicRedis) tooLate(ctx context.Context, request origin.HoldRequest) (
 		return origin.HoldReply{Refusal: origin.LimitExceeded}, nil
 	}
 	return origin.HoldReply{Refusal: origin.SoldOut}, nil
-}
-
-// writeGroup makes the holds true in the ledger, and tells the counter what has become of their takes. A member that the
-// ledger has not written is compensated at once: a tombstone first, then the units.
-func (s *atomicRedis) writeGroup(event string, requests []origin.HoldRequest) []outcome[origin.HoldReply] {
-	out := holdGroup(s.Ledger, event, requests)
-	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
-	defer cancel()
-	became := make(map[string]string, len(requests))
-	var lost []origin.HoldRequest
-	for i, o := range out {
-		switch {
-		case o.err != nil:
-			lost = append(lost, requests[i])
-		case o.answer.Refusal != origin.NotRefused:
-			became[requests[i].ID] = takeFree
-		default:
-			became[requests[i].ID] = becameOf(o.answer.Hold)
-		}
-	}
-	if len(lost) > 0 {
-		s.compensate(ctx, event, lost, became)
-	}
-	if _, err := s.counter.resolve(ctx, event, became); err != nil && !errors.Is(err, errUnbuilt) {
-		s.Logger.Warn("takes left to the reconciler", zap.String("event", event), zap.Int("takes", len(became)), zap.Error(err))
-	}
-	return out
-}
-
-// compensate voids holds whose row was not written as far as is known. What cannot be voided now stays pending for the
-// reconciler.
-func (s *atomicRedis) compensate(ctx context.Context, event string, lost []origin.HoldRequest, became map[string]string) {
-	standing, err := s.Ledger.Void(ctx, event, lost, origin.SoldOut)
-	if err != nil {
-		s.Logger.Warn("holds left to the reconciler", zap.String("event", event), zap.Int("holds", len(lost)), zap.Error(err))
-		return
-	}
-	for id, hold := range standing {
-		became[id] = becameOf(hold)
-	}
-}
-
-// becameOf tells what a take has become by its hold's row.
-func becameOf(hold origin.Hold) string {
-	switch hold.State {
-	case origin.HoldSold:
-		return takeSold
-	case origin.HoldRefused, origin.HoldReleased, origin.HoldExpired:
-		return takeFree
-	default:
-		return takeHeld
-	}
 }

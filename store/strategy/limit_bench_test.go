@@ -38,7 +38,7 @@ func BenchmarkLimit(b *testing.B) {
 			})
 		}
 		wg.Wait()
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "holds/s")
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "answers/s")
 	})
 	b.Run("postgres/copy/1000", func(b *testing.B) {
 		pool := limitPool(b)
@@ -53,7 +53,7 @@ func BenchmarkLimit(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "holds/s")
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "answers/s")
 	})
 }
 
