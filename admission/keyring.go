@@ -43,6 +43,7 @@ type keys struct {
 type key struct {
 	id     string
 	method jwt.SigningMethod
+	head   []byte // of every token that it signs
 	sign   any
 	verify any
 }
@@ -70,6 +71,7 @@ func (k *Keyring) Replace(list ...Key) error {
 		if next.byID[one.ID] != nil {
 			return fmt.Errorf("read token key %q: the id is used twice", one.ID)
 		}
+		made.head = made.header()
 		next.byID[one.ID] = made
 		if next.signer == nil {
 			next.signer = made
@@ -102,18 +104,6 @@ func newKey(k Key) (*key, error) {
 	default:
 		return &key{id: k.ID, method: jwt.SigningMethodHS256, sign: k.Secret, verify: k.Secret}, nil
 	}
-}
-
-// sign makes a token of claims with the first key.
-func (k *Keyring) sign(claims jwt.Claims) (string, error) {
-	signer := k.keys.Load().signer
-	token := jwt.NewWithClaims(signer.method, claims)
-	token.Header["kid"] = signer.id
-	signed, err := token.SignedString(signer.sign)
-	if err != nil {
-		return "", fmt.Errorf("sign token: %w", err)
-	}
-	return signed, nil
 }
 
 // errUnknownKey and errForeignAlg say why no key verifies a token.

@@ -60,8 +60,11 @@ var _ jwt.ClaimsValidator = (*claims)(nil)
 // instant is a NumericDate with milliseconds: the library's own keeps whole seconds, and a claim may last only one.
 type instant struct{ time.Time }
 
-func (i instant) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(i.UnixMilli())/1000, 'f', -1, 64), nil
+func (i instant) MarshalJSON() ([]byte, error) { return i.append(nil), nil }
+
+// append writes an instant.
+func (i instant) append(b []byte) []byte {
+	return strconv.AppendFloat(b, float64(i.UnixMilli())/1000, 'f', -1, 64)
 }
 
 func (i *instant) UnmarshalJSON(text []byte) error {
@@ -121,7 +124,7 @@ func (c *claims) Validate() error {
 	return nil
 }
 
-// claims puts a token on the wire.
+// claims are what a token says.
 func (t Token) claims() *claims {
 	return &claims{
 		Issuer: issuer, Gate: jwt.ClaimStrings{t.Gate}, Visitor: t.Visitor, Use: t.Use, Round: t.Round, Ticket: t.Ticket,

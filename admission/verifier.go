@@ -94,7 +94,7 @@ func (v *Verifier) Verify(raw string) (Token, Rejection) {
 // Sign makes the wire form of a token of this gate.
 func (v *Verifier) Sign(t Token) (string, error) {
 	t.Gate = v.gate
-	return v.keys.sign(t.claims())
+	return v.keys.sign(t)
 }
 
 // rejection names the reason of an error of the library.
