@@ -6,19 +6,25 @@ import (
 	"time"
 )
 
-// gather is how long the first arrival of a batch waits for others.
-const gather = 2 * time.Millisecond
+const (
+	// gather is how long the first arrival of a batch waits for others.
+	gather = 2 * time.Millisecond
+	// batchMost bounds a batch: whoever gets a ticket has a token to sign, and with all of a burst awake at once the next
+	// answer of the store would be read only after the last of them, when it counts as late.
+	batchMost = 2048
+)
 
-// arrival is somebody who waits for a ticket.
-type arrival struct {
-	ctx  context.Context //nolint:containedctx // the arrival waits for as long as its request lives
-	done chan arrived
+// batch is arrivals that share a Join, in their order. One channel serves them all.
+type batch struct {
+	arrivals []context.Context //nolint:containedctx // each waits for as long as its request lives
+	done     chan struct{}
+	got      []arrived // by the place of the arrival; to be read when done is closed
 }
 
 // arrived is what an arrival got.
 type arrived struct {
 	standing Standing
-	ticket   Ticket    // 0: none, for the reason in refusal or err
+	ticket   Ticket    // 0: none, for the reason in refusal or err, or because it has gone
 	leased   Ticket    // tickets up to this one of the same batch have a lease
 	expires  time.Time // the end of that lease
 	family   Family
@@ -32,7 +38,7 @@ type joiner struct {
 	join func(n int) []arrived // asks the store; answers for each of the n
 
 	mu      sync.Mutex
-	arrived []arrival
+	batches []*batch // who has arrived; only the last one is not full
 	stopped bool
 
 	wake chan struct{} // capacity 1
@@ -40,24 +46,40 @@ type joiner struct {
 
 // ask waits for a ticket. ok is false where the context ended first, or the joiner has.
 func (j *joiner) ask(ctx context.Context) (got arrived, ok bool) {
-	one := arrival{ctx: ctx, done: make(chan arrived, 1)}
-	j.mu.Lock()
-	if j.stopped {
-		j.mu.Unlock()
+	b, place := j.enter(ctx)
+	if b == nil {
 		return arrived{}, false
 	}
-	j.arrived = append(j.arrived, one)
-	j.mu.Unlock()
 	select {
 	case j.wake <- struct{}{}:
 	default:
 	}
 	select {
-	case got, ok = <-one.done:
-		return got, ok
+	case <-b.done:
+		if place < len(b.got) {
+			got = b.got[place]
+		}
+		return got, got.ticket != 0 || got.refusal != NotRefused || got.err != nil
 	case <-ctx.Done():
 		return arrived{}, false
 	}
+}
+
+// enter puts an arrival behind those who came before; nil where nobody is served any more.
+func (j *joiner) enter(ctx context.Context) (b *batch, place int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.stopped {
+		return nil, 0
+	}
+	if last := len(j.batches) - 1; last >= 0 && len(j.batches[last].arrivals) < batchMost {
+		b = j.batches[last]
+	} else {
+		b = &batch{done: make(chan struct{})}
+		j.batches = append(j.batches, b)
+	}
+	b.arrivals = append(b.arrivals, ctx)
+	return b, len(b.arrivals) - 1
 }
 
 // run serves arrivals until the context ends; then whoever still waits is sent away.
@@ -74,31 +96,43 @@ func (j *joiner) run(ctx context.Context) {
 			return
 		case <-time.After(gather):
 		}
-		j.serve(j.take())
-	}
-}
-
-// take is everybody who has arrived and has not gone again.
-func (j *joiner) take() (batch []arrival) {
-	j.mu.Lock()
-	all := j.arrived
-	j.arrived = nil
-	j.mu.Unlock()
-	for _, one := range all {
-		if one.ctx.Err() == nil {
-			batch = append(batch, one)
+		for b := j.next(); b != nil; b = j.next() {
+			j.serve(b)
+			if ctx.Err() != nil {
+				return
+			}
+			if len(b.arrivals) < batchMost {
+				break // who has come meanwhile waits for others
+			}
 		}
 	}
-	return batch
 }
 
-// serve gets a batch its tickets.
-func (j *joiner) serve(batch []arrival) {
-	if len(batch) == 0 {
+// next takes the batch that came first; nil where nobody waits.
+func (j *joiner) next() (b *batch) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.batches) > 0 {
+		b, j.batches = j.batches[0], j.batches[1:]
+	}
+	return b
+}
+
+// serve gets a batch its tickets, but for those who have gone again.
+func (j *joiner) serve(b *batch) {
+	defer close(b.done)
+	places := make([]int, 0, len(b.arrivals))
+	for place, ctx := range b.arrivals {
+		if ctx.Err() == nil {
+			places = append(places, place)
+		}
+	}
+	if len(places) == 0 {
 		return
 	}
-	for i, got := range j.join(len(batch)) {
-		batch[i].done <- got
+	b.got = make([]arrived, len(b.arrivals))
+	for i, got := range j.join(len(places)) {
+		b.got[places[i]] = got
 	}
 }
 
@@ -107,8 +141,8 @@ func (j *joiner) stop() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.stopped = true
-	for _, one := range j.arrived {
-		close(one.done)
+	for _, b := range j.batches {
+		close(b.done)
 	}
-	j.arrived = nil
+	j.batches = nil
 }

@@ -87,13 +87,14 @@ func BenchmarkMillion_Tick(b *testing.B) {
 	}
 }
 
-// BenchmarkMillion_Burst is how long it takes until a hundred thousand who come at once have a ticket each.
+// BenchmarkMillion_Burst is how long it takes until a hundred thousand who come at once have a ticket each, and what CPU
+// this process, its visitors included, and Redis use for it.
 func BenchmarkMillion_Burst(b *testing.B) {
 	const arrivals = 100_000
 	for b.Loop() {
 		b.StopTimer()
 		c := newCrowded(b, 0)
-		calls := c.calls()
+		calls, redis, own := c.calls(), c.redisCPU(), processCPU()
 		b.StartTimer()
 		var wg sync.WaitGroup
 		var refused atomic.Int64
@@ -109,6 +110,8 @@ func BenchmarkMillion_Burst(b *testing.B) {
 		b.StopTimer()
 		b.ReportMetric(float64(c.calls()-calls), "commands")
 		b.ReportMetric(float64(refused.Load()), "refused-at-first")
+		b.ReportMetric((processCPU() - own).Seconds(), "cpu-s")
+		b.ReportMetric(c.redisCPU()-redis, "redis-cpu-s")
 		b.StartTimer()
 	}
 }
