@@ -9,7 +9,7 @@ import (
 )
 
 func TestStore_AgreesWithTheOracle(t *testing.T) {
-	storetest.Agree(t, storetest.Stores{"memory": open, "oracle": oracle})
+	storetest.Agree(t, func(int) storetest.Stores { return storetest.Stores{"memory": open, "oracle": oracle} })
 }
 
 func oracle(*testing.T) storetest.Gate {

@@ -2,6 +2,8 @@ package redisstore
 
 import (
 	"crypto/rand"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,12 +13,15 @@ import (
 	"foyer/store/storetest"
 )
 
-func TestStore_AgreesWithMemoryAndOracle(t *testing.T) { storetest.Agree(t, threeStores(t)) }
+func TestStore_AgreesWithMemoryAndOracle(t *testing.T) {
+	server := services.PrivateRedis(t)
+	storetest.Agree(t, func(walker int) storetest.Stores { return threeStores(t, server, walker) })
+}
 
-// threeStores are the stores that must agree. Their Redis is a private one, which ends with the test: a walk leaves its
-// keys behind.
-func threeStores(t *testing.T) storetest.Stores {
-	client := patient(t, services.PrivateRedis(t).URL())
+// threeStores are the stores that must agree. Their Redis is a private one, which ends with the test, and the database is
+// one walker's own: a walk leaves its keys behind, and begins by removing all that are there.
+func threeStores(t *testing.T, server *services.RedisServer, database int) storetest.Stores {
+	client := patient(t, strings.TrimSuffix(server.URL(), "0")+strconv.Itoa(database))
 	return storetest.Stores{
 		"memory": func(*testing.T) storetest.Gate {
 			return standing(func(now func() time.Time) admission.Store {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"foyer/internal/services"
 	"foyer/store/storetest"
 )
 
@@ -47,7 +48,7 @@ func TestModel_FindsPlantedFaults(t *testing.T) {
 			}
 			*plant.script = redis.NewScript(strings.Replace(whole(plant.name), plant.right, plant.then, 1))
 			defer func() { *plant.script = right }()
-			stores := threeStores(t)
+			stores := threeStores(t, services.PrivateRedis(t), 0)
 			for seed := range uint64(mostSeeds) {
 				if broken := storetest.Walk(t, stores, seed, 300); broken != "" {
 					found, _, _ := strings.Cut(broken, "\n")

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"foyer/admission"
@@ -19,14 +20,24 @@ var (
 // Stores are the stores that must agree, by name; each opens a fresh gate, and all start at the same time.
 type Stores map[string]func(t *testing.T) Gate
 
+// walkers bounds how many rows are walked at once: Redis has so many databases.
+const walkers = 16
+
 // Agree drives fresh gates of the stores through the same random steps, one row of steps for each seed, and wants the
 // same answer from all of them after each step (flags: seeds, steps, first-seed); and that the answers hold what a line
-// promises.
-func Agree(t *testing.T, stores Stores) {
-	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
-		if broken := Walk(t, stores, seed, *steps); broken != "" {
-			t.Fatal(broken)
-		}
+// promises. It walks several rows at once, each with the stores of its walker: a walk is mostly waiting for Redis.
+func Agree(t *testing.T, stores func(walker int) Stores) {
+	many := min(walkers, 2*runtime.GOMAXPROCS(0))
+	for walker := range many {
+		t.Run(fmt.Sprint("walker_", walker), func(t *testing.T) {
+			t.Parallel()
+			mine := stores(walker)
+			for seed := *firstSeed + uint64(walker); seed < *firstSeed+*seeds; seed += uint64(many) {
+				if broken := Walk(t, mine, seed, *steps); broken != "" {
+					t.Fatal(broken)
+				}
+			}
+		})
 	}
 }
 
