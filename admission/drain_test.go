@@ -19,6 +19,7 @@ type drain struct {
 	claim            time.Duration
 	pollMin, pollMax time.Duration
 	most             float64 // times the ideal
+	part             int     // by default only so small a part is queued
 }
 
 // drained is how long it took, and what the slots did meanwhile, as parts of their time.
@@ -87,16 +88,16 @@ func (d drain) visit(v *visitor, goes bool) {
 }
 
 func TestDrain_TakesLittleMoreThanTheIdeal(t *testing.T) {
-	small := drain{queued: 1000, capacity: 100, session: 5 * time.Second, claim: time.Second, pollMin: 200 * time.Millisecond, pollMax: 2 * time.Second}
+	small := drain{queued: 1000, capacity: 100, session: 5 * time.Second, claim: time.Second, pollMin: 200 * time.Millisecond, pollMax: 2 * time.Second, part: 4}
 	stay, left := small, small
 	stay.most = 1.1
 	left.leavers, left.most = 20, 1.15
-	fifth := drain{queued: 400, capacity: 10, leavers: 20, session: time.Minute, claim: 20 * time.Second, pollMin: 2 * time.Second, pollMax: 30 * time.Second, most: 1.1}
-	for name, d := range map[string]drain{"nobody leaves": stay, "20 % leave": left, "a fifth of B6": fifth} {
+	b6 := drain{queued: 2000, capacity: 50, leavers: 20, session: time.Minute, claim: 20 * time.Second, pollMin: 2 * time.Second, pollMax: 30 * time.Second, most: 1.1, part: 20}
+	for name, d := range map[string]drain{"nobody leaves": stay, "20 % leave": left, "B6": b6} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if !*whole { // a quarter of the visitors; of the slots too, or half
-				d.queued, d.capacity = d.queued/4, max(d.capacity/4, 5)
+			if !*whole {
+				d.queued, d.capacity = d.queued/d.part, max(d.capacity/d.part, 5)
 			}
 			got := d.run(t)
 			t.Logf("%v, %.3f times the ideal %v; slots were leased %.1f %%, offered %.1f %%, given back %.1f %%, idle %.1f %%",
