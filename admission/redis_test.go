@@ -133,13 +133,12 @@ func TestRedis_KilledAndEmptyLosesNobody(t *testing.T) {
 	c := &crowd{g: g, stay: 700 * time.Millisecond}
 	for range 30 {
 		c.wg.Go(func() { c.come(ctx, 0) })
-		time.Sleep(10 * time.Millisecond) // so that the order of arrival is known
 	}
-	until(t, func() bool { return c.served.Load() >= 5 })
+	until(t, func() bool { return c.served.Load() >= 5 && g.rooms[0].Info().Tail == 30 })
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond)
+	until(t, func() bool { return g.rooms[0].Info().Store == "down" && g.rooms[1].Info().Store == "down" })
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
@@ -168,6 +167,7 @@ func TestRedis_FrozenHoldsTheLine(t *testing.T) {
 		c.wg.Go(func() { c.come(ctx, 0) })
 	}
 	until(t, func() bool { return c.served.Load() >= 5 })
+	frozen := time.Now()
 	if err := server.Freeze(); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestRedis_FrozenHoldsTheLine(t *testing.T) {
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
-	time.Sleep(4 * time.Second) // twice idle
+	until(t, func() bool { return time.Since(frozen) > 2*quick(3).Idle })
 	if err := server.Thaw(); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestRedis_ReplicasFiveMinutesOffKeepKAndEndNobodyEarly(t *testing.T) {
 		until(t, func() bool { return inside[i].visit().Outcome == admission.Admit })
 	}
 	waits, early := g.visitor(), 0
-	for i := range 40 { // 6 s: three times idle
+	for i, start := 0, time.Now(); time.Since(start) < 3*rules.Idle; i++ {
 		for j, v := range inside {
 			v.room = g.rooms[(i+j)%2]
 			if v.visit().Outcome != admission.Admit {
@@ -235,7 +235,7 @@ func TestRedis_ReplicasFiveMinutesOffKeepKAndEndNobodyEarly(t *testing.T) {
 		if waits.visit().Outcome == admission.Admit {
 			t.Fatal("a third is in a gate of two")
 		}
-		time.Sleep(150 * time.Millisecond)
+		after(t.Context(), 150*time.Millisecond)
 	}
 	if early > 0 {
 		t.Errorf("%d times somebody active was put out", early)
