@@ -62,7 +62,7 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 	done
 
 model: test-deps ## 2,000 random walks of 300 steps over the oracle, the memory and Redis, and three planted faults
-	$(GO) test -count=1 -v -timeout 30m ./store/redisstore -run 'Agrees|Model' -seeds 2000 -steps 300
+	$(GO) test -count=1 -v -timeout 30m ./store/redisstore -run 'Agrees|Model' -seeds 2000 -steps 300 -parallel 16
 	$(GO) test -count=1 -timeout 30m ./admission -run Model -seeds 500
 
 drain: test-deps ## how long a full line takes to empty, against the ideal: exactly, and over HTTP with 1,000 queued
