@@ -56,17 +56,22 @@ func (s *Store) HoldConditional(ctx context.Context, request origin.HoldRequest)
 	if err == nil {
 		return origin.HoldReply{Hold: hold}, nil
 	}
+	refusal := origin.SoldOut
 	var rejected *pgconn.PgError
-	if !errors.Is(err, pgx.ErrNoRows) && !(errors.As(err, &rejected) &&
-		(rejected.ConstraintName == "holds_pkey" || rejected.ConstraintName == "buyers_within_limit")) {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+	case errors.As(err, &rejected) && rejected.ConstraintName == "buyers_within_limit":
+		refusal = origin.LimitExceeded
+	case errors.As(err, &rejected) && rejected.ConstraintName == "holds_pkey":
+	default:
 		return origin.HoldReply{}, wrap("make hold", err)
 	}
-	return s.whyNot(ctx, request)
+	return s.whyNot(ctx, request, refusal)
 }
 
-// whyNot explains a hold that the conditional update did not make. Where the reason has gone meanwhile (units were given
-// back), the answer is the one of the moment before.
-func (s *Store) whyNot(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error) {
+// whyNot explains a hold that the conditional update did not make, for the reason that it found. Where that has gone
+// meanwhile (units were given back), it was still true at that moment, and is the answer.
+func (s *Store) whyNot(ctx context.Context, request origin.HoldRequest, found origin.Refusal) (origin.HoldReply, error) {
 	stock, known, err := s.Standing(ctx, request.Event, []string{request.ID})
 	if err != nil {
 		return origin.HoldReply{}, err
@@ -77,15 +82,21 @@ func (s *Store) whyNot(ctx context.Context, request origin.HoldRequest) (origin.
 	if stock.ID == "" {
 		return origin.HoldReply{Refusal: origin.NoSuchEvent}, nil
 	}
-	var units int64
-	row := s.pool.QueryRow(ctx, `select units from buyers where event = $1 and buyer = $2`, request.Event, request.Buyer)
-	if _, err := found(row.Scan(&units)); err != nil {
+	units, err := s.units(ctx, request.Event, request.Buyer)
+	if err != nil {
 		return origin.HoldReply{}, wrap("read the buyer's units", err)
 	}
 	if refusal := origin.Refuse(stock, units, request.Quantity); refusal == origin.LimitExceeded {
 		return origin.HoldReply{Refusal: refusal}, nil
 	}
-	return origin.HoldReply{Refusal: origin.SoldOut}, nil
+	return origin.HoldReply{Refusal: found}, nil
+}
+
+// units reads how many units a buyer has of an event.
+func (s *Store) units(ctx context.Context, event, buyer string) (units int64, err error) {
+	row := s.pool.QueryRow(ctx, `select units from buyers where event = $1 and buyer = $2`, event, buyer)
+	_, err = found(row.Scan(&units))
+	return units, err
 }
 
 // HoldGroup makes the holds of a group for one event in one transaction of two round trips: one that begins, takes the

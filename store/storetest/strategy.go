@@ -24,6 +24,7 @@ var strategyCases = []struct {
 	{"Hold_AnswersPairsWholeOrNotAtAll", sellsPairs},
 	{"Hold_SameIDTakesOnce", strategySameID},
 	{"Hold_KeepsTheBuyersLimit", strategyLimit},
+	{"Hold_IsNotSoldOutForWhomTheLimitStops", limitIsNotSoldOut},
 	{"Hold_KnowsNoEvent", strategyNoEvent},
 	{"GaveBack_UnitsAreSoldAgain", soldAgain},
 	{"Reconcile_FindsNothingAfterASale", reconcileFindsNothing},
@@ -106,6 +107,34 @@ func strategyLimit(t *testing.T, s Shelf) {
 	}
 	wantStock(t, s.Ledger, "e", 3, 0)
 	wantNoDrift(t, s.Strategy, "e")
+}
+
+// limitIsNotSoldOut lets a buyer ask for more than he may have while he gives some back: there are plenty.
+func limitIsNotSoldOut(t *testing.T, s Shelf) {
+	event(t, s.Ledger, "e", 1000, 1)
+	const clients, rounds = 4, 25
+	crowd(t, clients, func(client int) error {
+		for i := range rounds {
+			id := fmt.Sprintf("h%d-%d", client, i)
+			reply, err := s.Strategy.Hold(t.Context(), request(id, "e", "b", 1))
+			if err != nil {
+				return err
+			}
+			if reply.Refusal != origin.NotRefused {
+				if reply.Refusal != origin.LimitExceeded {
+					return fmt.Errorf("refused: %s", reply.Refusal)
+				}
+				continue
+			}
+			if _, _, _, err := s.Ledger.Release(t.Context(), id, "b"); err != nil {
+				return err
+			}
+			if err := s.Strategy.GaveBack(t.Context(), origin.Ended{Hold: id, Event: "e", Quantity: 1}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func strategyNoEvent(t *testing.T, s Shelf) {
