@@ -81,6 +81,10 @@ func (s *PostgresServer) Freeze() error { return s.process.freeze() }
 // Thaw lets a frozen server go on.
 func (s *PostgresServer) Thaw() error { return s.process.thaw() }
 
+// Abort ends the server at once, without a checkpoint, as "pg_ctl stop -m immediate" does: its connections break, and the next
+// start recovers what was committed from the log.
+func (s *PostgresServer) Abort() error { return s.process.stop(syscall.SIGQUIT) }
+
 // Stop shuts the server down in order, cutting its connections.
 func (s *PostgresServer) Stop() error { return s.process.stop(syscall.SIGINT) }
 
