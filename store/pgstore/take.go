@@ -234,14 +234,31 @@ func queueHolds(batch *pgx.Batch, g origin.Group, made []origin.Hold) {
 	batch.Queue(write, g.Stock.ID, g.Stock.Currency, g.Now, ids, buyers, quantities, amounts, ends)
 }
 
+// queueUnits writes what buyers have more. The event's row lock covers them, so whoever had no row when the group was read
+// has none now and is plainly inserted, which is cheaper than an insert that expects a conflict.
 func queueUnits(batch *pgx.Batch, g origin.Group, added map[string]int64) {
-	const write = `
-		insert into buyers as b (event, buyer, units, max_units)
-		select $1, n.buyer, n.units, $2 from unnest($3::text[], $4::bigint[]) as n (buyer, units)
-		on conflict (event, buyer) do update set units = b.units + excluded.units, max_units = excluded.max_units`
-	buyers, units := make([]string, 0, len(added)), make([]int64, 0, len(added))
-	for buyer, n := range added {
-		buyers, units = append(buyers, buyer), append(units, n)
+	const (
+		insert = `insert into buyers (event, buyer, units, max_units)
+			select $1, n.buyer, n.units, $2 from unnest($3::text[], $4::bigint[]) as n (buyer, units)`
+		raise = `insert into buyers as b (event, buyer, units, max_units)
+			select $1, n.buyer, n.units, $2 from unnest($3::text[], $4::bigint[]) as n (buyer, units)
+			on conflict (event, buyer) do update set units = b.units + excluded.units, max_units = excluded.max_units`
+	)
+	var fresh, known struct {
+		buyers []string
+		units  []int64
 	}
-	batch.Queue(write, g.Stock.ID, g.Stock.MaxPerBuyer, buyers, units)
+	for buyer, n := range added {
+		into := &fresh
+		if _, ok := g.Units[buyer]; ok {
+			into = &known
+		}
+		into.buyers, into.units = append(into.buyers, buyer), append(into.units, n)
+	}
+	if len(fresh.buyers) > 0 {
+		batch.Queue(insert, g.Stock.ID, g.Stock.MaxPerBuyer, fresh.buyers, fresh.units)
+	}
+	if len(known.buyers) > 0 {
+		batch.Queue(raise, g.Stock.ID, g.Stock.MaxPerBuyer, known.buyers, known.units)
+	}
 }
