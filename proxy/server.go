@@ -50,6 +50,8 @@ func NewServer(s ServerSettings) *Server {
 		IdleTimeout:       s.Idle,
 		ErrorLog:          redacted(s.Logger),
 		Protocols:         new(http.Protocols),
+		// OPTIONS * is answered, and logged, like all else that names no path.
+		DisableGeneralOptionsHandler: true,
 	}
 	server.Protocols.SetHTTP1(true)
 	if s.Certificate != nil {

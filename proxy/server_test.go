@@ -44,6 +44,29 @@ func serving(t *testing.T, s ServerSettings) (addr string, stop func() error) {
 	return l.Addr().String(), stop
 }
 
+// Nothing is answered behind the back of the edge: what it does not see it does not log.
+func TestServer_HandsOnOptionsThatNameNoPath(t *testing.T) {
+	addr, _ := serving(t, ServerSettings{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, r.RequestURI, http.StatusTeapot)
+	})})
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusTeapot {
+		t.Errorf("status %d: the handler was not asked", res.StatusCode)
+	}
+}
+
 // G3: what is in flight when the server is told to stop is answered.
 func TestServer_DrainsBeforeItStops(t *testing.T) {
 	inside, release, drained := make(chan struct{}), make(chan struct{}), make(chan struct{})

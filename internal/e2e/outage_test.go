@@ -219,7 +219,8 @@ func TestOutage_OfEitherStoreLeavesTheOtherHalfAtWork(t *testing.T) {
 		if fault.sell && during.bought == 0 {
 			t.Errorf("%s: nobody could buy", fault.name)
 		}
-		if during.answers == 0 || during.p99 > 2*time.Second {
+		// On a machine that is busy with something else, all answers are late.
+		if limit := max(2*time.Second, 3*before.p99, 3*after.p99); during.answers == 0 || during.p99 > limit {
 			t.Errorf("%s: %d waiting answers, p99 %v", fault.name, during.answers, during.p99)
 		}
 		if len(during.strange)+len(after.strange) > 0 {
