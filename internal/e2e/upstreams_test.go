@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // reader is an upstream that says how it reads a request: "sale" or "other", by its own routing, then the gate that let
@@ -247,6 +248,7 @@ func TestUpstreams_SeeNothingThatIsReadInTwoWays(t *testing.T) {
 			for what, request := range served {
 				before := upstream.seen()
 				status, text := wireTo(t, edge).send(request)
+				eventually(t, 10*time.Second, what+" is in the upstream's log", func() bool { return upstream.seen() > before })
 				if status != http.StatusOK || text != "other other /x" || upstream.seen() != before+1 {
 					t.Errorf("%s: %d %s, and the upstream saw %d requests", what, status, text, upstream.seen()-before)
 				}
