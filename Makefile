@@ -27,7 +27,7 @@ with_services = tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT INT TERM && \
 	$(GO) build -o "$$tmp/run" ./internal/services/run && "$$tmp/run" --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-deps race benchmarks bench drain fuzz million model soak h2spec slowhttp reload-soak outages lint clean
+.PHONY: help demo build test test-deps race benchmarks bench drain fuzz million model soak h2spec slowhttp reload-soak sale-kills outages lint clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,10 @@ slowhttp: build ## slowhttptest in its three modes while others visit (Debian's 
 
 reload-soak: test-deps ## two replicas reloaded every second for a minute while people ask
 	@$(with_services) $(GO) test -count=1 -v -run TestReload_EverySecondOnTwoReplicas ./internal/e2e -reload-for 1m
+
+sale-kills: test-deps ## a sale of 650 to 3,000 buyers in line, on each store, while foyer is killed with -9 twenty times
+	@$(with_services) $(GO) test -count=1 -v -timeout 20m -run TestSale_SurvivesKillsAtRandom ./internal/e2e \
+		-sale-kills 20 -sale-buyers 3000 -sale-gate 20 -sale-pace 2s
 
 outages: test-deps ## Redis and Postgres each cut, slow and frozen under load: who waits, who buys, what it costs
 	@$(with_services) $(GO) test -count=1 -v -run TestOutage_ ./internal/e2e -outage-span 10s

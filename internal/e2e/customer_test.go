@@ -17,19 +17,32 @@ import (
 // to, with the same idempotency key, as an app should.
 type customer struct {
 	*testing.T
-	client  *http.Client
-	base    string
-	orders  map[string]bool // whose payment was answered with 201
-	serial  int
-	patient func() // between two tries
+	client *http.Client
+	base   string
+	orders map[string]bool // whose payment was answered with 201
+	serial int
 }
+
+// streets are the connections of all customers.
+var streets = &http.Transport{MaxIdleConns: 4000, MaxIdleConnsPerHost: 4000, IdleConnTimeout: 20 * time.Second}
 
 func newCustomer(t *testing.T, base string) *customer {
 	jar, _ := cookiejar.New(nil) // fails only for a faulty public suffix list
 	return &customer{
 		T: t, base: base, orders: map[string]bool{},
-		client:  &http.Client{Jar: jar, Timeout: 10 * time.Second},
-		patient: func() { <-time.After(time.Duration(20+rand.IntN(200)) * time.Millisecond) },
+		client: &http.Client{Jar: jar, Timeout: 10 * time.Second, Transport: streets},
+	}
+}
+
+// patient waits between two tries; somebody in line for as long as he is told to.
+func (c *customer) patient(ctx context.Context, last said) {
+	pause := time.Duration(20+rand.IntN(200)) * time.Millisecond
+	if told := last.Queue.PollAfter; told > 0 {
+		pause = time.Duration(told) * time.Millisecond
+	}
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
 	}
 }
 
@@ -39,6 +52,9 @@ type said struct {
 	Type, Hold, State, Order  string
 	Sold, Held, Capacity, Max int64
 	Remaining                 int64
+	Queue                     struct {
+		PollAfter int64 `json:"poll_after_ms"`
+	}
 }
 
 // final sends a request until it has a final answer, or ctx ends: then the status is 0. A 202 is final too.
@@ -50,7 +66,7 @@ func (c *customer) final(ctx context.Context, method, path, body string) (s said
 		if s.status != 0 && s.status != http.StatusTooManyRequests && s.status < 500 && s.Type != "urn:foyer:request-in-progress" {
 			return s
 		}
-		c.patient()
+		c.patient(ctx, s)
 	}
 	return said{}
 }
@@ -82,8 +98,10 @@ func (c *customer) once(ctx context.Context, method, path, body, key string) (s 
 // shop buys until the event is sold out. Some carts are left standing, some given back, and the banks are as they are.
 func (c *customer) shop(ctx context.Context) {
 	for ctx.Err() == nil {
-		c.patient()
-		if stock := c.final(ctx, http.MethodGet, "/api/events/final", ""); stock.Remaining < 0 || stock.Sold+stock.Held+stock.Remaining != stock.Capacity {
+		c.patient(ctx, said{})
+		if stock := c.final(ctx, http.MethodGet, "/api/events/final", ""); stock.status == 0 {
+			return
+		} else if stock.Remaining < 0 || stock.Sold+stock.Held+stock.Remaining != stock.Capacity {
 			c.Errorf("stock %+v", stock)
 		} else if stock.status == http.StatusOK && stock.Sold == stock.Capacity {
 			return
@@ -91,22 +109,25 @@ func (c *customer) shop(ctx context.Context) {
 		made := c.final(ctx, http.MethodPost, "/api/events/final/holds", fmt.Sprintf(`{"quantity":%d}`, 1+rand.IntN(3)))
 		switch {
 		case made.status == http.StatusCreated, made.status == http.StatusAccepted:
-		case made.Type == "urn:foyer:sold-out", made.status == 0:
-			continue // carts that are left standing come back
+			c.decide(ctx, "/api/holds/"+made.Hold)
+		case made.Type == "urn:foyer:sold-out", made.status == 0: // carts that are left standing come back
 		default:
 			c.Errorf("hold: %+v", made)
-			continue
 		}
-		path := "/api/holds/" + made.Hold
-		switch rand.IntN(12) {
-		case 0: // leaves
-		case 1:
-			if back := c.final(ctx, http.MethodDelete, path, ""); back.status != 0 && back.status != http.StatusNoContent {
-				c.Errorf("give back: %+v", back)
-			}
-		default:
-			c.pay(ctx, path)
+		c.final(ctx, http.MethodPost, "/_foyer/shop/leave", "")
+	}
+}
+
+// decide does what people do with a full cart.
+func (c *customer) decide(ctx context.Context, path string) {
+	switch rand.IntN(12) {
+	case 0: // leaves it standing
+	case 1:
+		if back := c.final(ctx, http.MethodDelete, path, ""); back.status != 0 && back.status != http.StatusNoContent {
+			c.Errorf("give back: %+v", back)
 		}
+	default:
+		c.pay(ctx, path)
 	}
 }
 
@@ -128,7 +149,7 @@ func (c *customer) pay(ctx context.Context, path string) {
 		case http.StatusGone, http.StatusConflict: // ended, or another try of ours has paid it
 			return
 		case http.StatusNotFound:
-			c.patient() // a hold that is pending, or has been refused
+			c.patient(ctx, said{}) // a hold that is pending, or has been refused
 			if hold := c.final(ctx, http.MethodGet, path, ""); hold.State != "pending" && hold.State != "refused" {
 				c.Errorf("pay %+v, hold %+v", paid, hold)
 				return
@@ -149,7 +170,7 @@ func (c *customer) settled(ctx context.Context, path string) said {
 		if hold.State != "paying" {
 			return hold
 		}
-		c.patient()
+		c.patient(ctx, said{})
 	}
 	return said{}
 }

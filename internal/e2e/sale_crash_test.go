@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,13 +19,20 @@ import (
 	"foyer/internal/services"
 )
 
+var (
+	saleKills  = flag.Int("sale-kills", 5, "how often foyer is killed in TestSale_SurvivesKillsAtRandom")
+	salePace   = flag.Duration("sale-pace", 450*time.Millisecond, "how long it lives between two kills, on an average")
+	saleBuyers = flag.Int("sale-buyers", 80, "how many buyers come")
+	saleGate   = flag.Int("sale-gate", 0, "how many of them are let in at once; 0: all of them")
+)
+
 // crashSale is a sale whose ledger, counter and payment gateway outlive the process that sells.
 const crashSale = `
 server: {listen: %q, admin: "127.0.0.1:0", timeouts: {drain: 1s}}
 store: {%s, state_file: foyer.state}
 tokens: {leeway: 250ms, keys: [{id: one, secret: "0123456789abcdef0123456789abcdef"}]}
 gates:
-  - {name: shop, upstream: origin, capacity: 50, mode: off}
+  - {name: shop, upstream: origin, %s, session: {idle: 1s, claim: 1s}, queue: {poll: {min: 500ms, max: 5s}}}
 origin:
   strategy: %s
   hold_ttl: 3s
@@ -36,9 +44,12 @@ origin:
 `
 
 // Shows 2 of the sale: foyer is killed again and again while it sells. Whoever was told of an order has it, every charge
-// is an order or was given back, and nothing is stuck.
+// is an order or was given back, and nothing is stuck. The flags make it as large as one likes.
 func TestSale_SurvivesKillsAtRandom(t *testing.T) {
-	const kills = 5
+	gate := "capacity: 50, mode: off"
+	if *saleGate > 0 {
+		gate = fmt.Sprintf("capacity: %d", *saleGate)
+	}
 	for _, c := range []struct{ name, strategy, store string }{
 		{"group_commit on SQLite", "group_commit", "sqlite: sale.db"},
 		{"group_commit on Postgres", "group_commit", fmt.Sprintf("postgres: %q", services.Postgres(t))},
@@ -47,27 +58,30 @@ func TestSale_SurvivesKillsAtRandom(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			edge := freeAddress(t)
 			bank := startSimulator(t, "http://"+edge+"/webhooks/simulator")
-			folder, configuration := t.TempDir(), fmt.Sprintf(crashSale, edge, c.store, c.strategy, bank)
+			folder, configuration := t.TempDir(), fmt.Sprintf(crashSale, edge, c.store, gate, c.strategy, bank)
 			s := serveIn(t, folder, configuration)
-			ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-			defer cancel()
-			customers := make([]*customer, 80)
+			ctx, closing := context.WithCancel(t.Context())
+			defer closing()
+			customers := make([]*customer, *saleBuyers)
 			var crowd sync.WaitGroup
 			for i := range customers {
 				customers[i] = newCustomer(t, "http://"+edge)
 				crowd.Go(func() { customers[i].shop(ctx) })
 			}
-			midway := 0 // kills before the last was sold
-			for range kills {
-				<-time.After(time.Duration(200+rand.IntN(500)) * time.Millisecond)
-				if stock := customers[0].once(ctx, http.MethodGet, "/api/events/final", "", ""); stock.Sold < stock.Capacity {
+			begun, midway := time.Now(), 0 // kills before the last was sold
+			for range *saleKills {
+				<-time.After(time.Duration((0.4 + 1.2*rand.Float64()) * float64(*salePace)))
+				if !soldOut(t, s) {
 					midway++
 				}
 				s.Kill(t)
 				s = serveIn(t, folder, configuration)
 			}
+			eventually(t, 90*time.Second, "the last is sold", func() bool { return soldOut(t, s) })
+			t.Logf("%d kills in mid-sale, sold out after %v", midway, time.Since(begun).Round(time.Second))
+			closing()
 			crowd.Wait()
-			if midway < kills/2 {
+			if midway < *saleKills/2 {
 				t.Errorf("only %d kills in mid-sale", midway)
 			}
 			checkSale(t, s, bank, customers)
@@ -77,6 +91,13 @@ func TestSale_SurvivesKillsAtRandom(t *testing.T) {
 			}
 		})
 	}
+}
+
+// soldOut looks, past the gate, whether everything is sold.
+func soldOut(t *testing.T, s *server) bool {
+	var books struct{ Capacity, Sold int64 }
+	read(t, s.Admin+"/api/events/final/ledger", &books)
+	return books.Sold == books.Capacity
 }
 
 // checkSale waits for the resolver's bound and compares the books of shop, gateway and customers.
