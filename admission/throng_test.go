@@ -20,8 +20,9 @@ type throng struct {
 	*gate
 	rules   admission.Rules
 	server  *services.RedisServer
-	links   []*faulty // of the replicas, in their order
-	in, out []*guest  // out in the order of their tickets
+	links   []*faulty     // of the replicas, in their order
+	in, out []*guest      // out in the order of their tickets
+	held    time.Duration // the longest that the test itself was held up between two looks
 }
 
 // guest is a visitor of a throng.
@@ -97,7 +98,9 @@ func (c *throng) join(n int) []*guest {
 // replicas, and whoever is offered a slot takes it. Nobody too many may be inside, and nobody who waits may lose a place.
 func (c *throng) drive(condition func() bool) {
 	c.t.Helper()
-	for start := time.Now(); !condition(); after(c.t.Context(), 50*time.Millisecond) {
+	looked := time.Now()
+	for start := looked; !condition(); after(c.t.Context(), 50*time.Millisecond) {
+		c.held, looked = max(c.held, time.Since(looked)), time.Now()
 		if time.Since(start) > time.Minute {
 			c.t.Fatal("the condition has not come about in a minute")
 		}
@@ -199,9 +202,11 @@ func (c *throng) ok(err error) {
 	}
 }
 
-// moves has all leave who are inside, and wants the first of the line to follow them, and nobody else.
+// moves has all leave who are inside, and wants the first of the line to follow them, and nobody else. Where the machine
+// holds the test up for longer than a guest may be late, whoever was silent is passed over, as he should be.
 func (c *throng) moves() {
 	c.t.Helper()
+	c.held = 0
 	c.pass(c.rules.PollMax + time.Second) // everybody has been heard
 	next := slices.Clone(c.out[:c.rules.Capacity])
 	gone := c.in
@@ -210,8 +215,9 @@ func (c *throng) moves() {
 		v.room.Leave(context.Background(), v.tokens())
 	}
 	c.drive(func() bool { return len(c.in) >= c.rules.Capacity })
+	late := c.rules.NearWindow() - c.rules.PollMin*115/100 // with the jitter of an interval
 	for _, v := range c.in {
-		if !slices.Contains(next, v) {
+		if !slices.Contains(next, v) && c.held < late/2 {
 			c.t.Errorf("ticket %d is in before one of the first in line, %d to %d", v.ticket, next[0].ticket, next[len(next)-1].ticket)
 		}
 	}
