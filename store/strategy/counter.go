@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	claimLimit   = 500              // takes that are taken over at once
+	claimLimit   = 16               // groups of takes that are taken over at once
 	replicaLasts = 10 * time.Minute // how long a replica without takes is remembered
 )
 
@@ -72,10 +72,10 @@ type reading struct {
 
 // take takes for a group of holds and answers for each.
 func (c counter) take(ctx context.Context, event string, requests []origin.HoldRequest) ([]int64, error) {
-	args := make([]any, 1, 1+4*len(requests))
+	args := make([]any, 1, 1+3*len(requests))
 	args[0] = c.replica
 	for _, r := range requests {
-		args = append(args, r.ID, r.Buyer, r.Quantity, r.TTL.Milliseconds())
+		args = append(args, r.ID, r.Buyer, r.Quantity)
 	}
 	answers, err := takeScript.Run(ctx, c.redis, c.keys(event), args...).Int64Slice()
 	return answers, unbuilt("take from the counter", err)
@@ -185,7 +185,8 @@ func (c counter) pending(ctx context.Context, event, id string) (hold origin.Hol
 	if err != nil || len(entries) == 0 {
 		return origin.Hold{}, false, err
 	}
-	buyer, _ := entries[0].Values["buyer"].(string)
+	take, _ := entries[0].Values[id].(string)
+	_, buyer, _ := strings.Cut(take, " ")
 	return origin.Hold{
 		ID: id, Event: event, Buyer: buyer, Quantity: parseTake(id, value).units, State: origin.HoldPending,
 	}, true, nil

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
 -- Hands pending takes that their replica has been silent about to another one, and forgets replicas that are gone.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
--- KEYS[2] takes (hash)
--- KEYS[3] pending takes (stream: hold, buyer, units, ttl in milliseconds; read by the group "replicas")
+-- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
+-- KEYS[3] groups of takes (stream: hold id -> "<units> <buyer>"; those with pending takes are so of the group "replicas")
 -- ARGV[1] the replica that asks, which answers for them from now on
 -- ARGV[2] how long the silence must have lasted, in milliseconds
--- ARGV[3] the most takes to hand over
+-- ARGV[3] the most groups to hand over
 -- ARGV[4] after how long without anything a replica is forgotten, in milliseconds
 -- Returns three for each take: hold, buyer, units; false where there is no counter.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) < 2 then
@@ -14,10 +14,15 @@ end
 local answer = {}
 local claimed = redis.call('XAUTOCLAIM', KEYS[3], 'replicas', ARGV[1], ARGV[2], '0', 'COUNT', ARGV[3])
 for _, entry in ipairs(claimed[2]) do
-	local fields = entry[2]
-	answer[#answer + 1] = fields[2]
-	answer[#answer + 1] = fields[4]
-	answer[#answer + 1] = tonumber(fields[6])
+	local group = entry[2]
+	for i = 1, #group, 2 do
+		local units, buyer = string.match(group[i + 1], '^(%d+) (.*)$')
+		if redis.call('HGET', KEYS[2], group[i]) == units .. ' ' .. entry[1] then -- else it is pending no longer
+			answer[#answer + 1] = group[i]
+			answer[#answer + 1] = buyer
+			answer[#answer + 1] = tonumber(units)
+		end
+	end
 end
 for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[3], 'replicas')) do
 	local about = {}
