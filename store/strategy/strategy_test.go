@@ -18,7 +18,11 @@ import (
 	"foyer/store/strategy"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain looks for goroutines left behind, other than those that wait for the servers which all tests share: they end
+// with the process.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("foyer/internal/services.(*process).start.func1"))
+}
 
 func TestStrategies_KeepTheirContractOnPostgres(t *testing.T) {
 	for _, name := range strategy.Names() {
