@@ -73,7 +73,7 @@ million: test-deps ## a million in line: bytes and time of a tick, commands a se
 	$(GO) test -run '^$$' -bench 'Million' -benchtime 50x -timeout 20m ./store/redisstore
 
 soak: test-deps ## 5,000 visitors for five minutes while replicas, Redis and links break (SPAN=5m)
-	$(GO) test -count=1 -v -timeout 20m ./internal/soak -run Soak -span $(SPAN) -guests 5000
+	$(GO) test -count=1 -v -timeout 20m ./internal/soak -run Soak -span $(SPAN) -guests 5000 -most-idle 0.02
 
 h2spec: build ## the conformance tests of HTTP/2 on TLS, compared with Go's own server
 	$(GO) run ./internal/probe h2spec
