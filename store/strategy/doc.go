@@ -26,8 +26,8 @@
 //	           └─refused, or voided────┴─ended──▶ given back
 //
 // A take is kept by its hold's id from the moment the counter goes down until it is given back or sold, so each step is
-// done once however often it is asked for. While the ledger's row is still to come, the group of the take is also an entry of a stream.
-// The entry is its replica's (a consumer of the stream's group) until it is silent for the grace; then another replica claims
-// it. A take that stays pending is voided: first by a tombstone in the ledger, so that the hold can never come true any more,
-// then in the counter.
+// done once however often it is asked for. While the ledger's row is still to come, the group that it was taken with is also
+// an entry of a stream. The entry is its replica's (a consumer of the stream's group) until it is silent for the grace; then
+// another replica claims it. A take that stays pending is voided: first by a tombstone in the ledger, so that the hold can
+// never come true any more, then in the counter.
 package strategy
