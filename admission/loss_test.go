@@ -132,10 +132,8 @@ func TestRedis_OutOfReachKeepsKPlacesAndOrder(t *testing.T) {
 			}
 			c.links[1].down.Store(true)
 			c.pass(3 * idle)
+			c.drive(func() bool { return len(c.in) > 5 }) // half of the polls go to the replica that is cut off
 			c.links[1].down.Store(false)
-			if len(c.in) == 5 {
-				c.t.Error("nobody got the slots of those whom only the replica that was cut off has heard")
-			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
