@@ -28,18 +28,10 @@ func TestAtomicRedis_AnotherReplicaEndsWhatADeadOneLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	soon(t, "all takes have ended", func() (bool, error) {
 		report, err := dead.Strategy.Compare(t.Context(), "e")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if report.Pending == 0 && report.DriftBefore == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("never ended: %+v", report)
-		}
-	}
+		return report.Pending == 0 && report.DriftBefore == 0, err
+	})
 	for i := range 5 {
 		hold, ok, err := dead.Ledger.Hold(t.Context(), fmt.Sprint("left", i))
 		if err != nil || !ok || hold.State != origin.HoldRefused || hold.Buyer != fmt.Sprint("buyer of left", i) {
@@ -61,23 +53,38 @@ func TestAtomicRedis_ASlowReplicaAndItsHeirAgree(t *testing.T) {
 		}
 		answered <- reply
 	}()
+	soon(t, "the slow one has taken", func() (bool, error) { // else the heir may build the counter anew, without this take
+		_, ok, err := slow.Strategy.Pending(t.Context(), "h")
+		return ok, err
+	})
 	heir := replica(t, slow.Ledger, client, prefix, 50*time.Millisecond)
 	if _, err := heir.Hold(t.Context(), ask("own")); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if hold, ok, err := slow.Ledger.Hold(t.Context(), "h"); err != nil {
-			t.Fatal(err)
-		} else if ok && hold.State == origin.HoldRefused {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	soon(t, "the heir has voided the take", func() (bool, error) {
+		hold, ok, err := slow.Ledger.Hold(t.Context(), "h")
+		return ok && hold.State == origin.HoldRefused, err
+	})
 	close(held)
 	if reply := <-answered; reply.Hold.State != origin.HoldRefused {
 		t.Errorf("the slow one answered %+v", reply)
 	}
 	wantEven(t, slow, 1)
+}
+
+// soon waits until something is so.
+func soon(t *testing.T, what string, is func() (bool, error)) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		switch ok, err := is(); {
+		case err != nil:
+			t.Fatal(err)
+		case ok:
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("after 20 s: not yet so that %s", what)
+		}
+	}
 }
 
 // replica is another replica on the same ledger and counter, running.
