@@ -136,8 +136,15 @@ func TestPay_AnUnknownMethodIsDeclined(t *testing.T) {
 // F4
 func TestPay_AHoldThatExpiresInFlightIsStillPaid(t *testing.T) {
 	overLedgers(t, func(h *house) {
-		hold := h.hold("anna", 1)
-		h.expect(h.pay("anna", hold, "k1", "pm_card_slow"), http.StatusCreated, "")
+		var hold string
+		var got answer
+		for try := range 10 { // on a busy machine a payment may begin only after its hold has ended
+			hold = h.hold("anna", 1)
+			if got = h.pay("anna", hold, fmt.Sprint("k", try), "pm_card_slow"); got.status != http.StatusGone {
+				break
+			}
+		}
+		h.expect(got, http.StatusCreated, "")
 		if got := h.state("anna", hold); got != "sold" {
 			h.Errorf("the hold is %s", got)
 		}
