@@ -87,6 +87,30 @@ func BenchmarkMillion_Tick(b *testing.B) {
 	}
 }
 
+// BenchmarkMillion_Polled is a replica's tick while a million poll, each every 30 s: what Redis needs for the Sync that tells
+// of one in three hundred, all over the line.
+func BenchmarkMillion_Polled(b *testing.B) {
+	const waiting, every = 1_000_000, 300
+	c := newCrowded(b, waiting)
+	snapshot, err := c.store.Sync(b.Context(), admission.Sync{Replica: "two"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var took float64
+	for turn := 0; b.Loop(); turn++ {
+		polled := admission.Bitmap{Base: snapshot.Base, Bits: make([]byte, waiting/8)}
+		for t := turn % every; t < waiting; t += every {
+			polled.Bits[t/8] |= 0x80 >> (t % 8)
+		}
+		before := c.redisCPU()
+		if _, err := c.store.Sync(b.Context(), admission.Sync{Replica: "two", Far: polled, Since: snapshot.Seq}); err != nil {
+			b.Fatal(err)
+		}
+		took += c.redisCPU() - before
+	}
+	b.ReportMetric(took*1000/float64(b.N), "redis-ms/sync")
+}
+
 // BenchmarkMillion_Burst is how long it takes until a hundred thousand who come at once have a ticket each, and what CPU
 // this process, its visitors included, and Redis use for it.
 func BenchmarkMillion_Burst(b *testing.B) {

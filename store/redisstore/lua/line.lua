@@ -2,14 +2,34 @@
 --
 -- ARGV: the rules, from where a script says, in the order of RULES. It returns nothing; it defines and does not run.
 
--- except takes bits out of a bitmap. It does not make it longer.
-local function except(bitmap, bits)
+-- lengthen appends zeros to a bitmap up to so many bytes. BITOP takes words as far as its shortest source reaches and
+-- single bytes beyond, which takes twenty times as long.
+local function lengthen(bitmap, bytes)
+  if redis.call('STRLEN', K[bitmap]) < bytes then redis.call('SETBIT', K[bitmap], bytes * 8 - 1, 0) end
+end
+
+-- include adds a bitmap to another; t2 is left over.
+local function include(into, bitmap)
   local length = redis.call('STRLEN', K[bitmap])
   if length == 0 then return end
-  redis.call('SET', K.t2, string.sub(bits, 1, length))
-  redis.call('BITOP', 'AND', K.t2, K[bitmap], K.t2)
-  redis.call('BITOP', 'XOR', K[bitmap], K[bitmap], K.t2)
-  redis.call('DEL', K.t2)
+  redis.call('COPY', K[bitmap], K.t2, 'REPLACE')
+  lengthen(into, length)
+  lengthen('t2', redis.call('STRLEN', K[into]))
+  redis.call('BITOP', 'OR', K[into], K[into], K.t2)
+end
+
+-- except takes a bitmap out of another; t2 is left over.
+local function except(from, bitmap)
+  local length, have = redis.call('STRLEN', K[bitmap]), redis.call('STRLEN', K[from])
+  if length == 0 or have == 0 then return end
+  if length > have then
+    redis.call('SET', K.t2, redis.call('GETRANGE', K[bitmap], 0, have - 1))
+  else
+    redis.call('COPY', K[bitmap], K.t2, 'REPLACE')
+    lengthen('t2', have)
+  end
+  redis.call('BITOP', 'AND', K.t2, K[from], K.t2)
+  redis.call('BITOP', 'XOR', K[from], K[from], K.t2)
 end
 
 -- take adds the bits that a replica counts from its own base, without what is no ticket, and takes them out of others.
@@ -27,12 +47,9 @@ local function take(bitmap, from, bits, ...)
   end
   redis.call('SET', K.t1, bits)
   if m.base == 0 then clear('t1', 0) end
-  if bitmap == 'near' or bitmap == 'far' then
-    redis.call('BITOP', 'AND', K.t2, K.t1, K.held)
-    redis.call('BITOP', 'XOR', K.t1, K.t1, K.t2)
-  end
-  redis.call('BITOP', 'OR', K[bitmap], K[bitmap], K.t1)
-  for _, other in ipairs({...}) do except(other, bits) end
+  if bitmap == 'near' or bitmap == 'far' then except('t1', 'held') end
+  include(bitmap, 't1')
+  for _, other in ipairs({...}) do except(other, 't1') end
   redis.call('DEL', K.t1, K.t2)
 end
 
@@ -51,10 +68,10 @@ end
 
 -- who_waits puts who is live, without a slot and not ended into t1.
 local function who_waits()
-  redis.call('BITOP', 'OR', K.t1, K.near, K.near_last, K.far, K.far_last)
-  redis.call('BITOP', 'OR', K.t2, K.ended, K.held)
-  redis.call('BITOP', 'AND', K.t2, K.t1, K.t2)
-  redis.call('BITOP', 'XOR', K.t1, K.t1, K.t2)
+  redis.call('DEL', K.t1)
+  for _, bitmap in ipairs(LIVE) do include('t1', bitmap) end
+  for _, bitmap in ipairs({'ended', 'held'}) do except('t1', bitmap) end
+  redis.call('DEL', K.t2)
 end
 
 -- found begins a line; rules are the arguments from at on.

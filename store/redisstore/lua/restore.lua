@@ -79,13 +79,6 @@ local function unite(t, s)
   end
 end
 
--- except_ended takes those who have ended out of a bitmap.
-local function except_ended(bitmap)
-  redis.call('BITOP', 'AND', K.t1, K[bitmap], K.ended)
-  redis.call('BITOP', 'XOR', K[bitmap], K[bitmap], K.t1)
-  redis.call('DEL', K.t1)
-end
-
 -- merge unites an image of this round with the line. Who was silent at the time is in no image: all are kept.
 local function merge(news)
   if news then take_rules() end
@@ -94,9 +87,10 @@ local function merge(news)
   if base > m.base then cut((base - m.base) / 8) end
   take('ended', ended_base, ARGV[14])
   take('far', waiting_base, ARGV[11])
-  except_ended('far')
+  except('far', 'ended')
   if m.tail >= m.base then take('kept', m.base, string.rep('\255', math.floor((m.tail - m.base) / 8) + 1)) end
-  except_ended('kept')
+  except('kept', 'ended')
+  redis.call('DEL', K.t2)
   for t, n in string.gmatch(ARGV[15], '(%d+) (%d+)') do
     t, n = tonumber(t), tonumber(n)
     if t >= m.base and n > tonumber(redis.call('HGET', K.missed, t) or 0) then
@@ -162,7 +156,7 @@ if round ~= '' and not known then
   redis.call('DEL', K.log)
   who_waits()
   put('waiting', redis.call('BITCOUNT', K.t1))
-  redis.call('DEL', K.t1, K.t2)
+  redis.call('DEL', K.t1)
 end
 pause()
 save()

@@ -42,10 +42,9 @@ local function turn(name, length, feed)
   if now < m[name .. '_at'] + length then return end
   local this, last = K[name], K[name .. '_last']
   if feed then
-    redis.call('BITOP', 'AND', K.t1, last, K.ended)
-    redis.call('BITOP', 'XOR', K.t1, last, K.t1)
-    redis.call('BITOP', 'OR', K.kept, K.kept, K.t1)
-    redis.call('DEL', K.t1)
+    except(name .. '_last', 'ended')
+    include('kept', name .. '_last')
+    redis.call('DEL', K.t2)
   end
   if redis.call('EXISTS', this) == 1 then redis.call('RENAME', this, last) else redis.call('DEL', last) end
   put(name .. '_at', now)
@@ -175,15 +174,13 @@ take('far', far_base, ARGV[8], 'near', 'near_last') -- an offer must last until 
 turn('near', math.floor(m.poll_min * 3 / 2) + 200, true)
 turn('far', math.floor(m.poll_max * 6 / 5), true)
 turn('kept', m.keep, false)
+rebase()
 who_waits()
 offer()
 put('waiting', redis.call('BITCOUNT', K.t1))
 local waiting = redis.call('GET', K.t1) or ''
-redis.call('DEL', K.t1, K.t2)
+redis.call('DEL', K.t1)
 trim()
-local before = m.base
-rebase()
-waiting = string.sub(waiting, (m.base - before) / 8 + 1)
 save()
 
 local rules = {}
