@@ -19,7 +19,8 @@
 // # Time
 //
 // All times are the database's: clock_timestamp(), read in a statement of its own after the locks, since now() is the
-// start of the transaction and would count the wait. The process's clock and the session's time zone play no part.
+// start of the transaction and would count the wait. The process's clock and the session's time zone play no part. A sweep
+// reads the clock in a subquery: bare, it is asked again for each row, and the whole index is read instead of what is due.
 //
 // # Schema
 //

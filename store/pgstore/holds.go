@@ -39,7 +39,7 @@ func (s *Store) Release(ctx context.Context, id, buyer string) (origin.Hold, boo
 // Expire implements [origin.Ledger].
 func (s *Store) Expire(ctx context.Context, limit int) ([]origin.Ended, error) {
 	const lapsed = `select event, array_agg(id) from (
-			select event, id from holds where state = 'active' and expires_at <= clock_timestamp() order by expires_at limit $1
+			select event, id from holds where state = 'active' and expires_at <= (select clock_timestamp()) order by expires_at limit $1
 		) oldest group by event`
 	rows, err := s.pool.Query(ctx, lapsed, limit)
 	if err != nil {
@@ -65,12 +65,13 @@ func (s *Store) Expire(ctx context.Context, limit int) ([]origin.Ended, error) {
 }
 
 // expire ends those of an event's holds that are still active and lapsed once the event's row is locked: another reaper,
-// a payment or a release may have come first.
+// a payment or a release may have come first. Adding nothing to the state keeps the planner from reading all active holds
+// (see unitsOf).
 func (s *Store) expire(ctx context.Context, event string, ids []string) ([]origin.Ended, error) {
 	const end = `
 		with ended as (
 			update holds set state = 'expired', ended_at = clock_timestamp()
-			where id = any($2) and state = 'active' and expires_at <= clock_timestamp()
+			where id = any($2) and state || '' = 'active' and expires_at <= clock_timestamp()
 			returning id, event, buyer, quantity
 		), freed as (
 			update buyers b set units = b.units - e.units

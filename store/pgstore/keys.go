@@ -103,15 +103,15 @@ func (s *Store) ForgetKey(ctx context.Context, key origin.Key, fence int64) erro
 	return wrap("forget key", err)
 }
 
-// SweepKeys implements [origin.Ledger]. A key that is claimed while it is looked at is looked at again, and stays.
+// SweepKeys implements [origin.Ledger]. A key that is claimed while it is looked at is looked at again, and stays. Rows are
+// found again by where they lie, since the planner would read the whole table to join it with itself.
 func (s *Store) SweepKeys(ctx context.Context, age time.Duration, limit int) (int, error) {
 	const forget = `
-		delete from idempotency_keys k using (
-			select buyer, route, key from idempotency_keys
-			where created_at < clock_timestamp() - $1::interval and claimed_until < clock_timestamp() - $1::interval
+		delete from idempotency_keys where ctid = any(array(
+			select ctid from idempotency_keys
+			where created_at < (select clock_timestamp()) - $1::interval and claimed_until < clock_timestamp() - $1::interval
 			order by created_at limit $2
-		) old
-		where (k.buyer, k.route, k.key) = (old.buyer, old.route, old.key) and k.claimed_until < clock_timestamp() - $1::interval`
+		)) and claimed_until < clock_timestamp() - $1::interval`
 	tag, err := s.pool.Exec(ctx, forget, age, limit)
 	return int(tag.RowsAffected()), wrap("sweep keys", err)
 }

@@ -87,7 +87,7 @@ func (s *Store) Open(ctx context.Context, idle time.Duration, limit int) ([]orig
 	const take = `
 		with due as (
 			select id, touched_at from attempts
-			where state in ('open', 'refund_due') and touched_at <= clock_timestamp() - $1::interval
+			where state in ('open', 'refund_due') and touched_at <= (select clock_timestamp()) - $1::interval
 			order by touched_at limit $2 for no key update skip locked
 		), touched as (
 			update attempts a set touched_at = clock_timestamp() from due where a.id = due.id

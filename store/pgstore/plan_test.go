@@ -46,8 +46,65 @@ func TestGroups_ReadOnlyTheRowsTheyAskFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if read := rowsRead(t, store) - held; read > before {
+	released := rowsRead(t, store)
+	if read := released - held; read > before {
 		t.Errorf("%d groups of %d releases read %d rows of %d", rounds, group, read, before)
+	}
+
+	for round := range rounds {
+		brief := asks(fmt.Sprint("brief", round), group)
+		for i := range brief {
+			brief[i].TTL = time.Microsecond
+		}
+		if _, err := store.HoldGroup(t.Context(), "e", brief); err != nil {
+			t.Fatal(err)
+		}
+		if ended, err := store.Expire(t.Context(), group); err != nil || len(ended) != group {
+			t.Fatalf("%d holds expired, want %d: %v", len(ended), group, err)
+		}
+	}
+	if read := rowsRead(t, store) - released; read > before {
+		t.Errorf("%d groups of %d holds that expire read %d rows of %d", rounds, group, read, before)
+	}
+}
+
+// TestSweeps_ReadOnlyWhatIsDue counts the rows read for sweeps of tables in which nothing is due.
+func TestSweeps_ReadOnlyWhatIsDue(t *testing.T) {
+	const fresh = 4000
+	store, err := pgstore.Open(t.Context(), with(services.Postgres(t), "pool_max_conns=1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	const fill = `insert into idempotency_keys (buyer, route, key, fingerprint, fence, claimed_until, created_at)
+		select n, 'hold', n, '', 1, clock_timestamp(), clock_timestamp() from generate_series(1, $1) as n`
+	if _, err := store.Pool().Exec(t.Context(), fill, fresh); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.PutEvent(t.Context(), origin.Event{ID: "e", Capacity: fresh, Currency: "eur", MaxPerBuyer: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.HoldGroup(t.Context(), "e", asks("active", fresh)); err != nil {
+		t.Fatal(err)
+	}
+	const open = `insert into attempts (id, hold, event, buyer, method, amount, currency, state, created_at, touched_at)
+		select id, id, event, buyer, 'm', 1, 'eur', 'open', clock_timestamp(), clock_timestamp() from holds`
+	if _, err := store.Pool().Exec(t.Context(), open); err != nil {
+		t.Fatal(err)
+	}
+
+	for name, sweep := range map[string]func() (int, error){
+		"keys":     func() (int, error) { return store.SweepKeys(t.Context(), time.Hour, fresh) },
+		"holds":    func() (int, error) { ended, err := store.Expire(t.Context(), fresh); return len(ended), err },
+		"attempts": func() (int, error) { due, err := store.Open(t.Context(), time.Hour, fresh); return len(due), err },
+	} {
+		start := rowsRead(t, store)
+		if due, err := sweep(); err != nil || due != 0 {
+			t.Errorf("%s: %d due, want none: %v", name, due, err)
+		}
+		if read := rowsRead(t, store) - start; read > fresh/10 {
+			t.Errorf("%s: a sweep with nothing due read %d rows of %d", name, read, fresh)
+		}
 	}
 }
 
