@@ -50,42 +50,14 @@ func writeMove(ctx context.Context, tx pgx.Tx, b origin.Books, move origin.Move)
 		return b, nil
 	}
 	b = b.Apply(move, newOrder())
+	moves := newMoves(b.Hold.Event, b.Stock.MaxPerBuyer, b.Now)
+	moves.add(b, move)
 	batch := &pgx.Batch{}
-	queueMove(batch, b, move)
-	if move.Held != 0 || move.Sold != 0 {
-		queueStock(batch, b.Hold.Event, move.Held, move.Sold)
-	}
+	moves.queue(batch)
 	return b, tx.SendBatch(ctx, batch).Close()
 }
 
 func newOrder() string { return "ord_" + rand.Text() }
-
-func queueStock(batch *pgx.Batch, event string, held, sold int64) {
-	batch.Queue(`update events set held = held + $2, sold = sold + $3 where id = $1`, event, held, sold)
-}
-
-// queueMove writes a move, with the books as they are after it, to all but the event's row.
-func queueMove(batch *pgx.Batch, b origin.Books, move origin.Move) {
-	if move.Hold != "" {
-		batch.Queue(`update holds set state = $2, ended_at = case when $3 then $4::timestamptz end where id = $1`,
-			b.Hold.ID, move.Hold, move.Frees(), b.Now)
-	}
-	if move.Attempt != "" {
-		batch.Queue(`update attempts set state = $2, charge = $3, reason = $4, touched_at = $5 where id = $1`,
-			b.Attempt.ID, b.Attempt.State, b.Attempt.Charge, b.Attempt.Reason, b.Now)
-	}
-	if move.Units != 0 {
-		const write = `update buyers set units = units + $3, max_units = case when $3 > 0 then $4 else max_units end
-			where event = $1 and buyer = $2`
-		batch.Queue(write, b.Hold.Event, b.Hold.Buyer, move.Units, b.Stock.MaxPerBuyer)
-	}
-	if move.Order {
-		o := b.Order
-		batch.Queue(`insert into orders (id, hold, event, buyer, quantity, amount, currency, attempt, charge, created_at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			o.ID, o.Hold, o.Event, o.Buyer, o.Quantity, o.Amount, o.Currency, o.Attempt, o.Charge, o.CreatedAt)
-	}
-}
 
 // optional leaves the zero value where there is no row.
 func optional(scan func(row pgx.Row) error) func(row pgx.Row) error {

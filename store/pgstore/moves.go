@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,20 +17,18 @@ func (s *Store) MoveGroup(ctx context.Context, event string, wishes []origin.Wis
 		if err != nil {
 			return err
 		}
-		batch := &pgx.Batch{}
-		before := b.Stock
+		moves := newMoves(event, b.Stock.MaxPerBuyer, b.Now)
 		for i, wish := range wishes {
 			var (
 				books origin.Books
 				move  origin.Move
 			)
 			if granted[i], books, move = b.Grant(wish, newOrder()); move != (origin.Move{}) {
-				queueMove(batch, books, move)
+				moves.add(books, move)
 			}
 		}
-		if b.Stock != before {
-			queueStock(batch, event, b.Stock.Held-before.Held, b.Stock.Sold-before.Sold)
-		}
+		batch := &pgx.Batch{}
+		moves.queue(batch)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
@@ -98,4 +97,81 @@ func eachRow(scan func(row pgx.Row) error) func(rows pgx.Rows) error {
 		}
 		return rows.Err()
 	}
+}
+
+// moves are what is to be written of an event, in as few statements as a group of them allows.
+type moves struct {
+	event      string
+	limit      int64 // of units a buyer
+	now        time.Time
+	held, sold int64             // to be added to the event's
+	holds      map[string]ending // by id
+	units      map[string]int64  // to be added, by buyer
+	attempts   []origin.Attempt
+	orders     []origin.Order
+}
+
+// ending is a hold's new state, and whether it ends by it.
+type ending struct {
+	state origin.HoldState
+	ended bool
+}
+
+func newMoves(event string, limit int64, now time.Time) *moves {
+	return &moves{event: event, limit: limit, now: now, holds: map[string]ending{}, units: map[string]int64{}}
+}
+
+// add adds a move with the books as they are after it. Of two moves of one hold the later one counts.
+func (m *moves) add(b origin.Books, move origin.Move) {
+	m.held, m.sold = m.held+move.Held, m.sold+move.Sold
+	if move.Hold != "" {
+		m.holds[b.Hold.ID] = ending{state: move.Hold, ended: move.Frees()}
+	}
+	if move.Units != 0 {
+		m.units[b.Hold.Buyer] += move.Units
+	}
+	if move.Attempt != "" {
+		m.attempts = append(m.attempts, b.Attempt)
+	}
+	if move.Order {
+		m.orders = append(m.orders, b.Order)
+	}
+}
+
+// queue writes the moves. Buyers are found by where they lie, like the keys of SweepKeys: see unitsOf.
+func (m *moves) queue(batch *pgx.Batch) {
+	const (
+		end   = `update holds set state = $2, ended_at = case when $3 then $4::timestamptz end where id = any($1)`
+		count = `update buyers set units = units + $3, max_units = case when $3 > 0 then $4 else max_units end
+			where ctid = any(array(select b.ctid from unnest($2::text[]) as n (buyer),
+				lateral (select ctid from buyers where event = $1 and buyer = n.buyer limit 1) b))`
+		settle = `update attempts set state = $2, charge = $3, reason = $4, touched_at = $5 where id = $1`
+		sell   = `insert into orders (id, hold, event, buyer, quantity, amount, currency, attempt, charge, created_at)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+		stock = `update events set held = held + $2, sold = sold + $3 where id = $1`
+	)
+	for each, ids := range alike(m.holds) {
+		batch.Queue(end, ids, each.state, each.ended, m.now)
+	}
+	for units, buyers := range alike(m.units) {
+		batch.Queue(count, m.event, buyers, units, m.limit)
+	}
+	for _, a := range m.attempts {
+		batch.Queue(settle, a.ID, a.State, a.Charge, a.Reason, m.now)
+	}
+	for _, o := range m.orders {
+		batch.Queue(sell, o.ID, o.Hold, o.Event, o.Buyer, o.Quantity, o.Amount, o.Currency, o.Attempt, o.Charge, o.CreatedAt)
+	}
+	if m.held != 0 || m.sold != 0 {
+		batch.Queue(stock, m.event, m.held, m.sold)
+	}
+}
+
+// alike gathers the keys that have the same value.
+func alike[V comparable](values map[string]V) map[V][]string {
+	keys := make(map[V][]string)
+	for key, value := range values {
+		keys[value] = append(keys[value], key)
+	}
+	return keys
 }
