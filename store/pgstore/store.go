@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,7 +28,8 @@ const (
 
 // Store is a ledger in PostgreSQL. It is safe for concurrent use.
 type Store struct {
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	choosy sync.Map // events whose last group had a member that got no new hold, see HoldGroup
 }
 
 var _ origin.Ledger = (*Store)(nil)
@@ -89,16 +91,21 @@ func (s *Store) inTx(ctx context.Context, verb string, work func(tx pgx.Tx) erro
 	return wrap(verb, pgx.BeginFunc(ctx, s.pool, work))
 }
 
-// wrap names what was being done, and marks what the database has rejected for its content: integrity (23) and data (22).
+// wrap names what was being done, and marks what the database has rejected for its content.
 func wrap(verb string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var rejected *pgconn.PgError
-	if errors.As(err, &rejected) && (strings.HasPrefix(rejected.Code, "22") || strings.HasPrefix(rejected.Code, "23")) {
+	if rejected(err) {
 		return fmt.Errorf("%s: %w: %w", verb, origin.ErrRejected, err)
 	}
 	return fmt.Errorf("%s: %w", verb, err)
+}
+
+// rejected reports whether the database has rejected a statement for its content: integrity (23) or data (22).
+func rejected(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (strings.HasPrefix(answer.Code, "22") || strings.HasPrefix(answer.Code, "23"))
 }
 
 // found turns the absence of a row into a value.

@@ -9,9 +9,6 @@ import (
 	"foyer/origin"
 )
 
-// Writers implements strategy.Ledger: SQLite has one.
-func (s *Store) Writers() int { return 1 }
-
 // HoldPessimistic makes a hold the way of the textbook: take the lock, read, decide, write, commit. SQLite's only lock
 // is the database's.
 func (s *Store) HoldPessimistic(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error) {

@@ -35,6 +35,7 @@ var ledgerCases = []struct {
 	{"HoldGroup_AnswersEachMember", holdGroupAnswersEach},
 	{"HoldGroup_NeverOversellsWithManyAtOnce", holdGroupNeverOversells},
 	{"HoldGroup_RejectedWritesNothing", holdGroupRejected},
+	{"HoldGroup_IsWholeAgainAfterARefusal", holdGroupIsWholeAgain},
 	{"HoldPessimistic_NeverOversells", holdPessimisticNeverOversells},
 	{"HoldConditional_NeverOversells", holdConditionalNeverOversells},
 	{"Hold_SameIDTakesOnce", holdSameIDTakesOnce},

@@ -59,6 +59,49 @@ func holdGroupNeverOversells(t *testing.T, l LedgerStore) {
 	wantStock(t, l, "e", made.Load(), 0)
 }
 
+// holdGroupIsWholeAgain: groups that are made whole, known in part, refused in part, and made whole again decide alike.
+func holdGroupIsWholeAgain(t *testing.T, l LedgerStore) {
+	event(t, l, "e", 6, 3)
+	ask := func(want []origin.Refusal, group ...origin.HoldRequest) []origin.HoldReply {
+		t.Helper()
+		replies, err := l.HoldGroup(t.Context(), "e", group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, reply := range replies {
+			if reply.Refusal != want[i] {
+				t.Errorf("member %d: %q, want %q", i, reply.Refusal, want[i])
+			}
+			if read, _, err := l.Hold(t.Context(), group[i].ID); reply.Refusal == origin.NotRefused && (err != nil || read != reply.Hold) {
+				t.Errorf("member %d: answered %+v, read back %+v (%v)", i, reply.Hold, read, err)
+			}
+		}
+		return replies
+	}
+	none := origin.NotRefused
+	first := []origin.HoldRequest{request("a", "e", "x", 1), request("b", "e", "y", 2), request("c", "e", "x", 1)}
+	made := ask([]origin.Refusal{none, none, none}, first...)
+	wantStock(t, l, "e", 4, 0)
+
+	again := ask([]origin.Refusal{none, none, none, none}, append(first, request("d", "e", "z", 1))...)
+	for i, reply := range made {
+		if again[i] != reply {
+			t.Errorf("asked again: %+v, was %+v", again[i], reply)
+		}
+	}
+	ask([]origin.Refusal{origin.LimitExceeded, origin.SoldOut}, request("f", "e", "x", 2), request("g", "e", "v", 2))
+	ask([]origin.Refusal{none}, request("h", "e", "v", 1))
+	ask([]origin.Refusal{origin.SoldOut}, request("i", "e", "w", 1))
+	wantStock(t, l, "e", 6, 0)
+
+	if _, _, refusal, err := l.Release(t.Context(), "b", "y"); err != nil || refusal != none {
+		t.Fatal(refusal, err)
+	}
+	ask([]origin.Refusal{none}, request("k", "e", "w", 1))
+	ask([]origin.Refusal{none}, request("l", "e", "w", 1))
+	wantStock(t, l, "e", 6, 0)
+}
+
 // holdGroupRejected: a member that the database cannot store undoes the group and nothing else.
 func holdGroupRejected(t *testing.T, l LedgerStore) {
 	event(t, l, "e", 10, 10)

@@ -34,11 +34,14 @@ var errNoEvent = errors.New("no such event")
 type atomicRedis struct {
 	Settings
 	counter  counter
-	takes    *batcher[origin.HoldRequest, int64]
+	takes    *batcher[origin.HoldRequest, written]
 	groups   *batcher[origin.HoldRequest, origin.HoldReply]
 	resolves *batcher[map[string]string, struct{}] // what the takes of a group have become
 	events   sync.Map                              // of the events seen, id → the most units of one buyer
 }
+
+// written is where the ledger's answer to a take comes, nil where there was nothing left to take.
+type written = <-chan outcome[origin.HoldReply]
 
 var _ origin.Strategy = (*atomicRedis)(nil)
 
@@ -46,9 +49,9 @@ func newAtomicRedis(settings Settings) *atomicRedis {
 	s := &atomicRedis{Settings: settings, counter: counter{
 		redis: settings.Redis, prefix: settings.Prefix, replica: rand.Text(),
 	}}
-	s.takes = newBatcher(1, settings.Group, s.takeGroup)
-	s.groups = newBatcher(settings.Ledger.Writers(), settings.Group, s.writeGroup)
-	s.resolves = newBatcher(1, resolvesAtOnce, s.resolveGroups)
+	s.takes = newBatcher(settings.Group, s.takeGroup)
+	s.groups = newBatcher(settings.Group, s.writeGroup)
+	s.resolves = newBatcher(resolvesAtOnce, s.resolveGroups)
 	return s
 }
 
@@ -58,15 +61,10 @@ func (s *atomicRedis) Hold(ctx context.Context, request origin.HoldRequest) (ori
 	if took.err != nil {
 		return origin.HoldReply{}, took.err
 	}
-	if took.answer == takeTooLate {
+	written := took.answer
+	if written == nil {
 		return s.tooLate(ctx, request)
 	}
-	if s.AfterTake != nil {
-		if err := s.AfterTake(request.ID); err != nil {
-			return origin.HoldReply{}, err
-		}
-	}
-	written := s.groups.join(context.WithoutCancel(ctx), request.Event, request)
 	patience := time.NewTimer(s.Patience)
 	defer patience.Stop()
 	select {
@@ -157,31 +155,37 @@ func (s *atomicRedis) inherit(ctx context.Context, event string) {
 	}
 }
 
-// takeGroup takes for a group, building the counter where there is none. Members whose take failed go on to the ledger.
-func (s *atomicRedis) takeGroup(event string, requests []origin.HoldRequest) []outcome[int64] {
-	out := make([]outcome[int64], len(requests))
+// takeGroup takes for a group, building the counter where there is none, and sends on to the ledger who has got something,
+// all of them where the take failed.
+func (s *atomicRedis) takeGroup(event string, requests []origin.HoldRequest) []outcome[written] {
 	err := s.see(event)
-	var answers []int64
+	var answers []byte
 	if err == nil {
 		answers, err = s.takeBuilding(event, requests)
-	}
-	for i := range out {
-		out[i].answer = takeDone
-		if err == nil {
-			out[i].answer = answers[i]
-		}
 	}
 	if err != nil && !errors.Is(err, errNoEvent) {
 		s.Logger.Warn("counter not reached, holds go to the ledger alone", zap.String("event", event), zap.Error(err))
 	}
+	out := make([]outcome[written], len(requests))
+	for i, request := range requests {
+		if err == nil && answers[i] == takeTooLate {
+			continue
+		}
+		if s.AfterTake != nil {
+			if out[i].err = s.AfterTake(request.ID); out[i].err != nil {
+				continue
+			}
+		}
+		out[i].answer = s.groups.join(context.Background(), event, request)
+	}
 	return out
 }
 
-func (s *atomicRedis) takeBuilding(event string, requests []origin.HoldRequest) ([]int64, error) {
+func (s *atomicRedis) takeBuilding(event string, requests []origin.HoldRequest) ([]byte, error) {
 	var err error
 	for try := range buildTries {
 		ctx, cancel := context.WithTimeout(context.Background(), counterTimeout)
-		var answers []int64
+		var answers []byte
 		answers, err = s.counter.take(ctx, event, requests)
 		if errors.Is(err, errUnbuilt) {
 			time.Sleep(time.Duration(try) * buildPause)

@@ -3,6 +3,7 @@ package strategy
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 )
 
@@ -12,24 +13,21 @@ type outcome[A any] struct {
 	err    error
 }
 
-// batcher runs requests in groups: whatever arrived under a key while its last groups ran is the next one. Where several
-// groups of a key run at once each takes its share of all who are there, else a group of one would make a hundred wait for a
-// commit of its own. A key without requests costs nothing: its workers end when nobody waits.
+// batcher runs requests in groups, one group of a key at a time: whatever arrived meanwhile is the next one. A second group at
+// once would only make both smaller, since they queue for the same row. A key without requests costs nothing: its worker ends
+// when nobody waits.
 type batcher[Q, A any] struct {
-	run     func(key string, group []Q) []outcome[A] // answers in the order of the group
-	workers int                                      // groups of a key that run at once
-	most    int                                      // members of a group
+	run  func(key string, group []Q) []outcome[A] // answers in the order of the group
+	most int                                      // members of a group
 
 	mu     sync.Mutex
 	idle   sync.Cond
-	queues map[string]*queue[Q, A]
+	queues map[string]*queue[Q, A] // of the keys with a worker
 }
 
 // queue is what waits under one key, in order of arrival.
 type queue[Q, A any] struct {
 	waiting []*member[Q, A]
-	running int // members of the groups that run
-	workers int
 }
 
 // member is one request and where its answer goes.
@@ -39,8 +37,8 @@ type member[Q, A any] struct {
 	answered chan outcome[A] // holds one
 }
 
-func newBatcher[Q, A any](workers, most int, run func(key string, group []Q) []outcome[A]) *batcher[Q, A] {
-	b := &batcher[Q, A]{run: run, workers: workers, most: most, queues: map[string]*queue[Q, A]{}}
+func newBatcher[Q, A any](most int, run func(key string, group []Q) []outcome[A]) *batcher[Q, A] {
+	b := &batcher[Q, A]{run: run, most: most, queues: map[string]*queue[Q, A]{}}
 	b.idle.L = &b.mu
 	return b
 }
@@ -55,12 +53,9 @@ func (b *batcher[Q, A]) join(ctx context.Context, key string, request Q) <-chan 
 	if q == nil {
 		q = &queue[Q, A]{}
 		b.queues[key] = q
-	}
-	q.waiting = append(q.waiting, m)
-	if q.workers < b.workers {
-		q.workers++
 		go b.work(key, q) // drain waits for it
 	}
+	q.waiting = append(q.waiting, m)
 	return m.answered
 }
 
@@ -87,11 +82,11 @@ func await[A any](ctx context.Context, answered <-chan outcome[A]) (A, error) {
 // work runs groups until nobody waits.
 func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 	for {
+		b.settle(q)
 		members := b.next(key, q)
 		if members == nil {
 			return
 		}
-		taken := len(members)
 		group := make([]Q, 0, len(members))
 		staying := members[:0]
 		for _, m := range members {
@@ -105,18 +100,22 @@ func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 		if len(group) > 0 {
 			outcomes = b.run(key, group)
 		}
-		b.ended(q, taken)
 		for i, o := range outcomes {
 			staying[i].answered <- o
 		}
 	}
 }
 
-// ended notes the end of a group, before its members are told, who may come again.
-func (b *batcher[Q, A]) ended(q *queue[Q, A], members int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	q.running -= members
+// settle lets those who are about to join do so, else the first of them has a group of his own and all others wait for it: it
+// yields until a yield brings nobody more.
+func (b *batcher[Q, A]) settle(q *queue[Q, A]) {
+	for n, more := 0, -1; n != more; {
+		n = more
+		runtime.Gosched()
+		b.mu.Lock()
+		more = len(q.waiting)
+		b.mu.Unlock()
+	}
 }
 
 // next takes the next group of a key, nil where the worker is to end.
@@ -124,15 +123,11 @@ func (b *batcher[Q, A]) next(key string, q *queue[Q, A]) []*member[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(q.waiting) == 0 {
-		if q.workers--; q.workers == 0 {
-			delete(b.queues, key)
-			b.idle.Broadcast()
-		}
+		delete(b.queues, key)
+		b.idle.Broadcast()
 		return nil
 	}
-	share := (len(q.waiting) + q.running + b.workers - 1) / b.workers
-	n := min(len(q.waiting), share, b.most)
-	q.running += n
+	n := min(len(q.waiting), b.most)
 	group := q.waiting[:n:n]
 	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
 		q.waiting = nil

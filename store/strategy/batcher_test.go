@@ -3,7 +3,9 @@ package strategy
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +14,7 @@ import (
 func TestBatcher_JoinsWhatArrivesMeanwhileInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var groups [][]int
-		b := newBatcher(1, 3, func(_ string, group []int) []outcome[int] {
+		b := newBatcher(3, func(_ string, group []int) []outcome[int] {
 			time.Sleep(time.Second)
 			groups = append(groups, group)
 			out := make([]outcome[int], len(group))
@@ -42,41 +44,27 @@ func TestBatcher_JoinsWhatArrivesMeanwhileInOrder(t *testing.T) {
 	})
 }
 
-func TestBatcher_GroupsThatRunAtOnceShareWhoIsThere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var sizes []int
-		row := make(chan struct{}, 1) // for which the groups queue
-		b := newBatcher(2, 100, func(_ string, group []int) []outcome[int] {
-			row <- struct{}{}
-			sizes = append(sizes, len(group))
-			time.Sleep(time.Second)
-			<-row
-			return make([]outcome[int], len(group))
-		})
-		const members, times = 30, 10
-		for n := range members {
-			go func() {
-				for range times {
-					<-b.join(t.Context(), "k", n)
-				}
-			}()
-		}
-		synctest.Wait()
-		time.Sleep(times * members * time.Second)
-		b.drain()
-		settled := sizes[len(sizes)/4 : len(sizes)*3/4]
-		if low, high := slices.Min(settled), slices.Max(settled); 4*low < high {
-			t.Errorf("groups of %d to %d", low, high)
-		}
-		if total := sum(sizes); total != members*times {
-			t.Errorf("%d members ran", total)
-		}
+func TestBatcher_TheFirstToJoinDoesNotGoAloneWhileOthersAreAboutTo(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that they come one after the other
+	var sizes []int
+	b := newBatcher(100, func(_ string, group []int) []outcome[int] {
+		sizes = append(sizes, len(group))
+		return make([]outcome[int], len(group))
 	})
+	var wg sync.WaitGroup
+	for n := range 30 {
+		wg.Go(func() { <-b.join(t.Context(), "k", n) })
+	}
+	wg.Wait()
+	b.drain()
+	if len(sizes) != 1 {
+		t.Errorf("groups of %v, want one of all", sizes)
+	}
 }
 
 func TestBatcher_KeysDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBatcher(1, 3, func(key string, group []int) []outcome[int] {
+		b := newBatcher(3, func(key string, group []int) []outcome[int] {
 			if key == "slow" {
 				time.Sleep(time.Hour)
 			}
@@ -96,7 +84,7 @@ func TestBatcher_KeysDoNotWaitForEachOther(t *testing.T) {
 func TestBatcher_WhoeverLeavesBeforeHisGroupIsNotInIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran []int
-		b := newBatcher(1, 10, func(_ string, group []int) []outcome[int] {
+		b := newBatcher(10, func(_ string, group []int) []outcome[int] {
 			time.Sleep(time.Second)
 			ran = append(ran, group...)
 			return make([]outcome[int], len(group))
@@ -116,11 +104,4 @@ func TestBatcher_WhoeverLeavesBeforeHisGroupIsNotInIt(t *testing.T) {
 			t.Errorf("ran %v", ran)
 		}
 	})
-}
-
-func sum(ns []int) (total int) {
-	for _, n := range ns {
-		total += n
-	}
-	return total
 }

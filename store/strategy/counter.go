@@ -17,7 +17,7 @@ import (
 // errUnbuilt: an event has no counter: it never had one, or Redis has lost it.
 var errUnbuilt = errors.New("the event has no counter")
 
-// What has become of a take, in the words of resolve.lua.
+// What has become of a take, in the order of resolve.lua.
 const (
 	takeHeld = "held"
 	takeSold = "sold"
@@ -31,7 +31,7 @@ const (
 
 // What take.lua answers for a hold.
 const (
-	takeTooLate = iota
+	takeTooLate = '0' + iota
 	takeDone
 	takeKnown
 )
@@ -70,15 +70,29 @@ type reading struct {
 	pending               []take
 }
 
-// take takes for a group of holds and answers for each.
-func (c counter) take(ctx context.Context, event string, requests []origin.HoldRequest) ([]int64, error) {
-	args := make([]any, 1, 1+3*len(requests))
+// take takes for a group of holds and answers for each, with the same answer for the same id.
+func (c counter) take(ctx context.Context, event string, requests []origin.HoldRequest) ([]byte, error) {
+	args := make([]any, 1, 1+2*len(requests))
 	args[0] = c.replica
+	place := make(map[string]int, len(requests)) // of an id's answer
 	for _, r := range requests {
-		args = append(args, r.ID, r.Buyer, r.Quantity)
+		if _, twice := place[r.ID]; !twice {
+			place[r.ID] = len(place)
+			args = append(args, r.ID, strconv.FormatInt(r.Quantity, 10)+" "+r.Buyer)
+		}
 	}
-	answers, err := takeScript.Run(ctx, c.redis, c.keys(event), args...).Int64Slice()
-	return answers, unbuilt("take from the counter", err)
+	digits, err := takeScript.Run(ctx, c.redis, c.keys(event), args...).Text()
+	if err != nil {
+		return nil, unbuilt("take from the counter", err)
+	}
+	if len(digits) != len(place) {
+		return nil, fmt.Errorf("take from the counter: %d answers for %d holds", len(digits), len(place))
+	}
+	answers := make([]byte, len(requests))
+	for i, r := range requests {
+		answers[i] = digits[place[r.ID]]
+	}
+	return answers, nil
 }
 
 // claim takes over pending takes that their replica has been silent about. Two replicas never get the same ones.
@@ -104,9 +118,17 @@ func (c counter) resolve(ctx context.Context, event string, became map[string]st
 	if len(became) == 0 {
 		return 0, nil
 	}
-	args := make([]any, 0, 2*len(became))
-	for hold, what := range became {
-		args = append(args, hold, what)
+	args := make([]any, 2, 2+len(became))
+	for i, what := range []string{takeHeld, takeSold, takeFree} {
+		before := len(args)
+		for hold, is := range became {
+			if is == what {
+				args = append(args, hold)
+			}
+		}
+		if what != takeFree {
+			args[i] = len(args) - before
+		}
 	}
 	given, err := resolveScript.Run(ctx, c.redis, c.keys(event), args...).Int64()
 	return given, unbuilt("resolve takes", err)

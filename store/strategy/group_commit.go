@@ -15,7 +15,7 @@ type groupCommit struct {
 var _ origin.Strategy = (*groupCommit)(nil)
 
 func newGroupCommit(settings Settings) *groupCommit {
-	return &groupCommit{groups: newBatcher(settings.Ledger.Writers(), settings.Group,
+	return &groupCommit{groups: newBatcher(settings.Group,
 		func(event string, requests []origin.HoldRequest) []outcome[origin.HoldReply] {
 			return holdGroup(settings.Ledger, event, requests)
 		})}

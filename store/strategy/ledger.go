@@ -10,9 +10,6 @@ import (
 // transaction that checks the capacity and the buyer's limit and writes the hold, or none of it. A hold whose id exists is
 // answered as it stands, with its reason where it was refused.
 type Ledger interface {
-	// Writers is how many transactions of one event are worth running at once.
-	Writers() int
-
 	// Event reads an event; ok is false where there is none.
 	Event(ctx context.Context, id string) (stock origin.Stock, ok bool, err error)
 

@@ -15,7 +15,7 @@ type WholeLedger interface {
 
 // GroupedLedger is a ledger whose releases and settlements are taken in groups, like the holds of group_commit: each changes the
 // event's row, which else lets through one commit after the other. Those of an event that arrive while its last
-// transactions run are the next one; the member that the database rejects fails alone.
+// transaction runs are the next one; the member that the database rejects fails alone.
 type GroupedLedger struct {
 	WholeLedger
 	moves *batcher[origin.Wish, origin.Granted]
@@ -25,7 +25,7 @@ var _ origin.Ledger = (*GroupedLedger)(nil)
 
 // Grouped makes a ledger that takes releases and settlements in groups.
 func Grouped(ledger WholeLedger) *GroupedLedger {
-	return &GroupedLedger{WholeLedger: ledger, moves: newBatcher(ledger.Writers(), defaultGroup,
+	return &GroupedLedger{WholeLedger: ledger, moves: newBatcher(defaultGroup,
 		func(event string, wishes []origin.Wish) []outcome[origin.Granted] {
 			return moveGroup(ledger, event, wishes)
 		})}

@@ -3,36 +3,44 @@
 -- KEYS[1] counter (hash: remaining, epoch, seq, and for each group its stream id -> how many of it are pending)
 -- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
 -- KEYS[3] groups of takes (stream; it begins with the oldest that has a pending take)
--- ARGV two for each hold: id, and "held" (its row is written: no longer pending), "sold" (never to be given back) or
--- "free" (given back); any number of them
+-- ARGV[1] how many holds come first whose row is written: their takes are no longer pending
+-- ARGV[2] how many come then that are never to be given back
+-- ARGV then the ids of these, and of any number whose takes are given back
 -- Returns the units given back; false where there is no counter.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) < 2 then
 	return false
 end
-local given, changed, settled = 0, false, {}
+local kept, sold = tonumber(ARGV[1]), tonumber(ARGV[2])
+local given, changed, settled, parsed = 0, false, {}, {}
+
+-- parse reads a take: its units, and its group while it is pending. The takes of a group read alike.
+local function parse(take)
+	if not parsed[take] then
+		local units, entry = string.match(take, '^(%d+) ?(%S*)$')
+		parsed[take] = { units = units, entry = entry ~= '' and entry }
+	end
+	return parsed[take]
+end
 
 -- resolve does a part of the takes: those of the holds whose ids stand in ARGV from first to last.
 local function resolve(first, last)
-	local ids, held, gone = {}, {}, {}
-	for i = first, last, 2 do
-		ids[#ids + 1] = ARGV[i]
-	end
-	for n, take in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
-		local id, what = ids[n], ARGV[first + 2 * n - 1]
+	local held, gone = {}, {}
+	for n, take in ipairs(redis.call('HMGET', KEYS[2], unpack(ARGV, first, last))) do
+		local i = first + n - 1
 		if take then
-			local units, entry = string.match(take, '^(%d+) ?(%S*)$')
-			if entry ~= '' then
-				settled[entry] = (settled[entry] or 0) + 1
+			local is = parse(take)
+			if is.entry then
+				settled[is.entry] = (settled[is.entry] or 0) + 1
 				changed = true
 			end
-			if what == 'held' then
-				held[#held + 1] = id
-				held[#held + 1] = units
+			if i <= 2 + kept then
+				held[#held + 1] = ARGV[i]
+				held[#held + 1] = is.units
 			else
-				gone[#gone + 1] = id
+				gone[#gone + 1] = ARGV[i]
 				changed = true
-				if what == 'free' then
-					given = given + tonumber(units)
+				if i > 2 + kept + sold then
+					given = given + tonumber(is.units)
 				end
 			end
 		end
@@ -45,8 +53,8 @@ local function resolve(first, last)
 	end
 end
 
-for i = 1, #ARGV, 2000 do
-	resolve(i, math.min(i + 1999, #ARGV))
+for i = 3, #ARGV, 1000 do
+	resolve(i, math.min(i + 999, #ARGV))
 end
 local done = false
 for entry, n in pairs(settled) do

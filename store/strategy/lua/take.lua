@@ -5,41 +5,42 @@
 -- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
 -- KEYS[3] groups of takes (stream: hold id -> "<units> <buyer>"; those with pending takes are so of the group "replicas")
 -- ARGV[1] the replica that answers for these takes until it is silent about them for too long
--- ARGV then three for each hold: id, buyer, units; 2000 holds at most, as Lua unpacks no more
--- Returns for each hold 1 (taken), 2 (was taken before) or 0 (not enough remains); false where there is no counter.
+-- ARGV then two for each hold: id, none twice, and "<units> <buyer>"; 2000 holds at most, as Lua unpacks no more
+-- Returns a text with a digit for each hold: 1 (taken), 2 (was taken before) or 0 (not enough remains); false where there
+-- is no counter.
 local remaining = tonumber(redis.call('HGET', KEYS[1], 'remaining'))
 if not remaining or redis.call('EXISTS', KEYS[3]) == 0 then
 	return false
 end
 local ids = {}
-for i = 2, #ARGV, 3 do
+for i = 2, #ARGV, 2 do
 	ids[#ids + 1] = ARGV[i]
 end
-local before = redis.call('HMGET', KEYS[2], unpack(ids))
-local answers, taken, seen, group = {}, 0, {}, {}
-for n, id in ipairs(ids) do
-	local buyer, amount = ARGV[3 * n], ARGV[3 * n + 1]
+local answers, group, amounts, taken = {}, {}, {}, 0
+for n, before in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
+	local take = ARGV[2 * n + 1]
+	local amount = string.match(take, '^%d+')
 	local units = tonumber(amount)
-	if before[n] or seen[id] then
-		answers[n] = 2
+	if before then
+		answers[n] = '2'
 	elseif units > remaining - taken then
-		answers[n] = 0
+		answers[n] = '0'
 	else
-		group[#group + 1] = id
-		group[#group + 1] = amount .. ' ' .. buyer
-		taken, seen[id] = taken + units, amount
-		answers[n] = 1
+		answers[n] = '1'
+		taken = taken + units
+		amounts[#amounts + 1] = amount
+		group[2 * #amounts - 1], group[2 * #amounts] = ids[n], take
 	end
 end
-if #group > 0 then
+if taken > 0 then
 	local entry = redis.call('XADD', KEYS[3], '*', unpack(group))
 	redis.call('XCLAIM', KEYS[3], 'replicas', ARGV[1], 0, entry, 'FORCE', 'JUSTID', 'LASTID', entry) -- pending, unread
-	for i = 1, #group, 2 do
-		group[i + 1] = seen[group[i]] .. ' ' .. entry
+	for n, amount in ipairs(amounts) do
+		group[2 * n] = amount .. ' ' .. entry
 	end
 	redis.call('HSET', KEYS[2], unpack(group))
-	redis.call('HSET', KEYS[1], entry, #group / 2)
+	redis.call('HSET', KEYS[1], entry, #amounts)
 	redis.call('HINCRBY', KEYS[1], 'remaining', -taken)
 	redis.call('HINCRBY', KEYS[1], 'seq', 1)
 end
-return answers
+return table.concat(answers)
