@@ -15,7 +15,7 @@
 //
 // # What a group is
 //
-// A batcher per event gives whatever arrived while the last transactions ran to the next one. A hot row then costs one
+// A batcher per event gives whatever arrived while the last transaction ran to the next one. A hot row then costs one
 // commit per group, not per buyer; nobody waits for a group to fill. Members are decided in the order of their arrival,
 // each whole or not at all.
 //
