@@ -18,9 +18,10 @@
 //
 // # Time
 //
-// All times are the database's: clock_timestamp(), read in a statement of its own after the locks, since now() is the
-// start of the transaction and would count the wait. The process's clock and the session's time zone play no part. A sweep
-// reads the clock in a subquery: bare, it is asked again for each row, and the whole index is read instead of what is due.
+// All times are the database's: clock_timestamp(), read after the locks, in a statement of its own or by what returns the
+// locked row, since now() is the start of the transaction and would count the wait. The process's clock and the session's
+// time zone play no part. A sweep reads the clock in a subquery: bare, it is asked again for each row, and the whole index is
+// read instead of what is due.
 //
 // # Schema
 //

@@ -50,7 +50,7 @@ func (s *Store) HoldGroup(ctx context.Context, event string, requests []origin.H
 func holdAll(ctx context.Context, conn *pgxpool.Conn, event string, requests []origin.HoldRequest) (replies []origin.HoldReply, whole bool, err error) {
 	const take = `
 		with stock as (
-			update events set held = held + $2 where id = $1 returning ` + stockColumns + ` as now
+			update events set held = held + $2 where id = $1 returning ` + stockColumns + ` as now -- the clock is the last of them
 		), made as (
 			insert into holds (id, event, buyer, quantity, amount, currency, state, created_at, expires_at)
 			select n.id, s.id, n.buyer, n.quantity, n.quantity * s.amount, s.currency, 'active', s.now, s.now + n.ttl * interval '1 microsecond'

@@ -107,9 +107,9 @@ func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 }
 
 // settle lets those who are about to join do so, else the first of them has a group of his own and all others wait for it: it
-// yields until a yield brings nobody more.
+// yields until a yield brings nobody more, or the group is full.
 func (b *batcher[Q, A]) settle(q *queue[Q, A]) {
-	for n, more := 0, -1; n != more; {
+	for n, more := 0, -1; n != more && more < b.most; {
 		n = more
 		runtime.Gosched()
 		b.mu.Lock()
