@@ -134,6 +134,9 @@ const (
 
 var keyID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
+// IsKeyID reports whether a key of tokens.keys may have this id.
+func IsKeyID(id string) bool { return keyID.MatchString(id) }
+
 func (v *validator) tokens(key string, t *Tokens) {
 	first := map[string]string{}
 	for i, k := range t.Keys {

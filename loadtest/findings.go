@@ -71,6 +71,9 @@ func (f Findings) Summary() string {
 	if broken := f.Broken(); len(broken) > 0 {
 		return strings.Join(broken, "; ")
 	}
+	if f.Peak < 0 || f.Capacity == 0 {
+		return fmt.Sprintf("%d guests: nobody passed over, no place lost; how many were inside was not counted", f.Guests)
+	}
 	return fmt.Sprintf("%d guests: nobody too many inside, nobody passed over, no place lost", f.Guests)
 }
 

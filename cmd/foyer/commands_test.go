@@ -142,9 +142,38 @@ gates: [{name: shop, upstream: "http://127.0.0.1:3000", capacity: 1}]`
 		if err := health.ParseFlags(nil); err != nil { // takes the root's flags over
 			t.Fatal(err)
 		}
-		if got := adminURL(health); got != want {
-			t.Errorf("admin %s is asked at %s, want %s", admin, got, want)
+		if got, err := adminURL(health, "--url"); err != nil || got != want {
+			t.Errorf("admin %s is asked at %s, want %s (%v)", admin, got, want, err)
 		}
+	}
+}
+
+// Another foyer may listen at the default address: it must not be the one that is paused.
+func TestAdminURL_IsNotGuessedWhereAFileCannotBeUsed(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "foyer.yaml")
+	if err := os.WriteFile(broken, []byte("gates: [{name: shop, capacty: 1}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{broken, filepath.Join(t.TempDir(), "typo.yaml")} {
+		for _, args := range [][]string{{"gate", "pause", "shop"}, {"status"}, {"healthcheck"}} {
+			root := newRoot()
+			root.SetArgs(append(args, "--config", file))
+			err := root.ExecuteContext(t.Context())
+			if exitCode(err) != exitMisuse || !strings.Contains(err.Error(), "where to ask") {
+				t.Errorf("foyer %s with %s ends with %v", strings.Join(args, " "), file, err)
+			}
+		}
+	}
+	t.Chdir(t.TempDir())
+	health, _, err := newRoot().Find([]string{"healthcheck"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := health.ParseFlags(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := adminURL(health, "--url"); err != nil || got != "http://127.0.0.1:9090" {
+		t.Errorf("with no file at all %s is asked (%v)", got, err)
 	}
 }
 

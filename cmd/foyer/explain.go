@@ -48,7 +48,7 @@ func newExplain() *cobra.Command {
 			"upstream, or why it is refused. Nothing is sent, and tokens are not looked at. The URL is taken as it is written.",
 		Example: "  foyer explain GET https://tickets.example.com/events/final\n" +
 			"  foyer explain POST /api/holds -H 'Host: tickets.example.com' --from 192.0.2.7",
-		Args: cobra.ExactArgs(2),
+		Args: exactly("METHOD", "URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, _, err := loadConfig(cmd)
 			if err != nil {

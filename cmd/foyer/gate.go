@@ -37,7 +37,7 @@ func (g *gateCommand) newPause() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause GATE",
 		Short: "Let nobody in any more; those inside stay, and people may still join the line",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("GATE"),
 		RunE:  func(cmd *cobra.Command, args []string) error { return g.change(cmd, args[0], mode("paused")) },
 	}
 }
@@ -46,7 +46,7 @@ func (g *gateCommand) newResume() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume GATE",
 		Short: "Let people in again (mode on)",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("GATE"),
 		RunE:  func(cmd *cobra.Command, args []string) error { return g.change(cmd, args[0], mode("on")) },
 	}
 }
@@ -58,7 +58,7 @@ func (g *gateCommand) newSet() *cobra.Command {
 		Use:     "set GATE",
 		Short:   "Change the capacity, the rate or the mode",
 		Example: "  foyer gate set final --capacity 80 --admit-rate 600",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly("GATE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var change gateChange
 			if cmd.Flags().Changed("capacity") {
@@ -89,7 +89,7 @@ func (g *gateCommand) newDrain() *cobra.Command {
 		Short: "Pause, and report until nobody is inside",
 		Long: "Pause, and report until nobody is inside and no offer is open. The gate stays paused. Exit code 1 where somebody is\n" +
 			"still inside when --for is over, or where the gate was let go on meanwhile.",
-		Args: cobra.ExactArgs(1),
+		Args: exactly("GATE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if most > 0 {
@@ -108,16 +108,21 @@ func (g *gateCommand) newDrain() *cobra.Command {
 func mode(to string) gateChange { return gateChange{Mode: &to} }
 
 // operator is the one of the listener that was asked for.
-func (g *gateCommand) operator(cmd *cobra.Command) operator {
-	if g.base == "" {
-		return operator{adminURL(cmd)}
+func (g *gateCommand) operator(cmd *cobra.Command) (operator, error) {
+	if g.base != "" {
+		return operator{g.base}, nil
 	}
-	return operator{g.base}
+	base, err := adminURL(cmd, "--admin")
+	return operator{base}, err
 }
 
 // change changes a gate and says how it stands then.
 func (g *gateCommand) change(cmd *cobra.Command, gate string, change gateChange) error {
-	status, raw, err := g.operator(cmd).change(cmd.Context(), gate, change)
+	o, err := g.operator(cmd)
+	if err != nil {
+		return err
+	}
+	status, raw, err := o.change(cmd.Context(), gate, change)
 	if err != nil {
 		return err
 	}
@@ -142,7 +147,11 @@ func (g *gateCommand) tell(w io.Writer, s gateStatus, raw []byte) error {
 // drain pauses a gate and looks until nobody is inside. What is said while the store does not answer is old and ends
 // nothing; that the listener does not answer for once is no reason to give up either.
 func (g *gateCommand) drain(ctx context.Context, cmd *cobra.Command, gate string) error {
-	o, people := g.operator(cmd), cmd.OutOrStdout()
+	o, err := g.operator(cmd)
+	if err != nil {
+		return err
+	}
+	people := cmd.OutOrStdout()
 	if g.asJSON {
 		people = cmd.ErrOrStderr()
 	}

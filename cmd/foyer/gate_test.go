@@ -149,7 +149,7 @@ func TestGate_SaysWhatIsWrong(t *testing.T) {
 		{[]string{"set", "shop", "--capacity", "0", "--admin", a.Admin}, exitMisuse, "capacity is from 1"},
 		{[]string{"set", "shop", "--mode", "shut", "--admin", a.Admin}, exitMisuse, "mode is one of"},
 		{[]string{"set", "shop", "--capacity", "many"}, exitMisuse, "invalid argument"},
-		{[]string{"pause"}, exitMisuse, "accepts 1 arg"},
+		{[]string{"pause"}, exitMisuse, "takes GATE"},
 		{[]string{"stop", "shop"}, exitMisuse, "unknown command"},
 		{[]string{"pause", "shop", "--admin", "http://127.0.0.1:1"}, exitFailure, "connection refused"},
 		{[]string{"drain", "shop", "--admin", "http://127.0.0.1:1"}, exitFailure, "connection refused"},

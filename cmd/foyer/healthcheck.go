@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +21,11 @@ func newHealthcheck() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if url == "" {
-				url = adminURL(cmd) + "/readyz"
+				admin, err := adminURL(cmd, "--url")
+				if err != nil {
+					return err
+				}
+				url = admin + "/readyz"
 			}
 			client := http.Client{Timeout: 3 * time.Second}
 			request, err := http.NewRequestWithContext(cmd.Context(), http.MethodGet, url, nil)
@@ -41,19 +47,25 @@ func newHealthcheck() *cobra.Command {
 	return cmd
 }
 
-// adminURL is where the admin listener is reached from this machine: the one of the configuration, or of its default
-// where there is none to be read.
-func adminURL(cmd *cobra.Command) string {
+// adminURL is where the admin listener is reached from this machine: the one of the configuration, or of the default where
+// no file was named and none is there. A file that cannot be used is an error, with the flag that does without: else
+// another foyer might be asked than the one that is meant.
+func adminURL(cmd *cobra.Command, instead string) (string, error) {
 	address := config.Default().Server.Admin
-	if cfg, _, err := loadConfig(cmd); err == nil {
+	_, err := os.Stat(configPath(cmd))
+	if named := cmd.Flags().Changed("config"); named || !errors.Is(err, os.ErrNotExist) {
+		cfg, _, err := loadConfig(cmd)
+		if err != nil {
+			return "", fmt.Errorf("%w\n(or say with %s where to ask)", err, instead)
+		}
 		address = cfg.Server.Admin
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "http://" + address
+		return "http://" + address, nil
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return "http://" + net.JoinHostPort(host, port), nil
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"foyer/config"
 )
 
 // madeKey is a new key, as tokens.keys lists it.
@@ -57,6 +59,8 @@ func newKeysGenerate() *cobra.Command {
 // makeKey makes a secret, or a private key in a file of its own.
 func makeKey(id string, pair bool, out string) (madeKey, error) {
 	switch {
+	case !config.IsKeyID(id):
+		return madeKey{}, misuse{fmt.Errorf("--id %q must be 1 to 64 of A-Z a-z 0-9 . _ -, such as 2026-11", id)}
 	case pair && out == "":
 		return madeKey{}, misuse{errors.New("--ed25519 needs --out, the file for the private key")}
 	case !pair && out != "":

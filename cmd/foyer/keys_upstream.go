@@ -19,7 +19,7 @@ func newKeysUpstream() *cobra.Command {
 		Long: "Print, for each secret of tokens.keys, the one derived from it by which this upstream checks the header\n" +
 			"X-Foyer-Assertion: its key id, and the key of HS256. The URL is the upstream's, as the gates name it. With an EdDSA\n" +
 			"key in tokens.keys there is nothing to hand over: the public keys are served at /_foyer/jwks.json.",
-		Args: cobra.ExactArgs(1),
+		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, _, err := loadConfig(cmd)
 			if err != nil {

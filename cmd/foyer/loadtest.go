@@ -121,6 +121,9 @@ func runLoadtest(ctx context.Context, pages []string, s loadtestSettings, out, p
 			return err
 		}
 	}
+	if err := s.find(ctx, bases[0], transport); err != nil {
+		return err
+	}
 	load := s.load(bases, path, transport)
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -144,6 +147,28 @@ func runLoadtest(ctx context.Context, pages []string, s loadtestSettings, out, p
 		return fmt.Errorf("serve the upstream: %w", err)
 	}
 	return s.tell(found, out, people)
+}
+
+// find looks for the gate, and for the admin listeners that were named: without them nothing would be counted.
+func (s *loadtestSettings) find(ctx context.Context, base string, transport *http.Transport) error {
+	for _, admin := range s.admins {
+		if err := loadtest.Warm(ctx, transport, admin+"/livez", 1); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/_foyer/"+url.PathEscape(s.gate)+"/status", nil)
+	if err != nil {
+		return misuse{err}
+	}
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("ask for gate %s: %w", s.gate, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNotFound {
+		return misuse{fmt.Errorf("%s has no gate %q: name the one in front of the page with --gate", base, s.gate)}
+	}
+	return nil
 }
 
 // load is what the flags ask for.
@@ -188,6 +213,8 @@ func (s *loadtestSettings) tell(found loadtest.Findings, out, people io.Writer) 
 		return fmt.Errorf("%s (the first: %s)", found.Summary(), found.Failure)
 	case len(found.Broken()) > 0:
 		return errors.New(found.Summary())
+	case found.Ends[loadtest.Cut] == found.Guests:
+		return errors.New("no visit came to its end: the time of --for was over before")
 	}
 	return nil
 }

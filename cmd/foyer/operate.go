@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"time"
 )
 
@@ -107,7 +108,9 @@ func (o operator) refused(answer *http.Response, body []byte) error {
 		return fmt.Errorf("%w: the admin token is read from FOYER_ADMIN_TOKEN", err)
 	case problem.Detail == "":
 		return err
-	case answer.StatusCode == http.StatusBadRequest, answer.StatusCode == http.StatusNotFound:
+	case answer.StatusCode == http.StatusNotFound:
+		return misuse{fmt.Errorf("%s: %s at %s; foyer status lists the gates", path.Base(answer.Request.URL.Path), problem.Detail, o.base)}
+	case answer.StatusCode == http.StatusBadRequest:
 		return misuse{errors.New(problem.Detail)}
 	}
 	return fmt.Errorf("%w: %s", err, problem.Detail)

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -30,6 +32,9 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().StringP("config", "c", "foyer.yaml", "configuration `file`")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return misuse{fmt.Errorf("%s: %w; see %[1]s --help", cmd.CommandPath(), err)}
+	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newCheck(),
@@ -49,6 +54,16 @@ func newRoot() *cobra.Command {
 		newVersion(),
 	)
 	return root
+}
+
+// exactly asks for arguments by their names.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != len(names) {
+			return misuse{fmt.Errorf("%s takes %s, and got %d arguments; see %[1]s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args))}
+		}
+		return nil
+	}
 }
 
 // newGroup is a command that has subcommands and does nothing itself.

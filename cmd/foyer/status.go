@@ -20,10 +20,13 @@ func newStatus() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			live := loadtest.Live{W: cmd.OutOrStdout(), Terminal: isTerminal(cmd.OutOrStdout())}
-			for {
-				if base == "" {
-					base = adminURL(cmd)
+			if base == "" {
+				var err error
+				if base, err = adminURL(cmd, "--admin"); err != nil {
+					return err
 				}
+			}
+			for {
 				gates, err := operator{base}.gates(cmd.Context())
 				if err != nil {
 					return err

@@ -46,7 +46,7 @@ func newTokenInspect() *cobra.Command {
 		Short: "Print what a token says, and whether it counts and why not",
 		Long: "Print what a queue token or a pass says: the value of the cookie, or of Foyer-Token; - reads it from the standard\n" +
 			"input. The claims can be read without any key; whether they are true needs the tokens.keys of the configuration.",
-		Args: cobra.ExactArgs(1),
+		Args: exactly("TOKEN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw := args[0]
 			if raw == "-" {
