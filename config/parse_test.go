@@ -89,6 +89,19 @@ func TestParse_WrongVariablesAreProblemsAtTheirLine(t *testing.T) {
 	}
 }
 
+func TestParse_UnsetSecretOfStripeIsNotToBeMade(t *testing.T) {
+	_, report := Parse("f.yaml", []byte(leastYAML+"origin: {payment: {provider: stripe, stripe: {secret_key: '${UNSET}', webhook_secrets: ['${UNSET}']}}}\n"), testEnvironment)
+	stripes := 0
+	for _, problem := range report.Problems {
+		if strings.Contains(problem.Mend, "that Stripe shows") {
+			stripes++
+		}
+	}
+	if stripes != 2 || strings.Contains(report.String(), "openssl") {
+		t.Errorf("%d of 2 secrets are Stripe's: %s", stripes, report)
+	}
+}
+
 func TestParse_UnsetSecretIsNotGivenADefault(t *testing.T) {
 	_, report := Parse("f.yaml", []byte("tokens: {keys: [{id: a, secret: '${UNSET}'}]}\n"+leastYAML), testEnvironment)
 	if len(report.Problems) != 1 || report.Problems[0].Mend != "set it; make one with openssl rand -hex 32" {

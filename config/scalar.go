@@ -83,7 +83,11 @@ func (d *decoder) scalar(key string, node ast.Node, dst reflect.Value, tag refle
 	if strings.Contains(s.text, "${") {
 		expanded, wrong := expand(s.text, d.env)
 		if wrong != nil {
-			if wrong.unset && dst.Type() == reflect.TypeFor[Secret]() {
+			switch {
+			case !wrong.unset || dst.Type() != reflect.TypeFor[Secret]():
+			case strings.Contains(key, ".stripe."):
+				wrong.mend = "set it to the one that Stripe shows (docs/payments.md)"
+			default:
 				wrong.mend = "set it; " + secretMend
 			}
 			d.problem(at, key, wrong.message, wrong.mend)
