@@ -32,14 +32,14 @@ func (s *Store) HoldGroup(ctx context.Context, event string, requests []origin.H
 			return replies, wrap("make holds", err)
 		}
 	}
-	out, err := holdEach(ctx, conn, event, requests)
-	if err != nil {
+	stock, out, err := holdEach(ctx, conn, event, requests)
+	switch {
+	case err != nil:
 		return nil, wrap("make holds", err)
-	}
-	if len(out.Made) < len(requests) {
-		s.choosy.Store(event, nil)
-	} else {
+	case len(out.Made) == len(requests):
 		s.choosy.Delete(event)
+	case stock.ID != "": // whatever else is asked for is not remembered
+		s.choosy.Store(event, nil)
 	}
 	return out.Replies, nil
 }
@@ -89,20 +89,19 @@ func holdAll(ctx context.Context, conn *pgxpool.Conn, event string, requests []o
 }
 
 // holdEach decides on each member of a group in one transaction of two round trips: one that begins, takes the row lock and
-// reads, one that writes and commits.
-func holdEach(ctx context.Context, conn *pgxpool.Conn, event string, requests []origin.HoldRequest) (origin.Allocation, error) {
-	var out origin.Allocation
+// reads, one that writes and commits. The stock is as it was read.
+func holdEach(ctx context.Context, conn *pgxpool.Conn, event string, requests []origin.HoldRequest) (origin.Stock, origin.Allocation, error) {
 	g, err := lockGroup(ctx, conn, event, requests, true)
 	if err == nil {
-		out = g.Allocate(requests)
+		out := g.Allocate(requests)
 		if err = writeAllocation(ctx, conn, g, out, true); err == nil {
-			return out, nil
+			return g.Stock, out, nil
 		}
 	}
 	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_, _ = conn.Exec(undo, `rollback`) // else the pool closes the connection, which undoes it too
-	return origin.Allocation{}, err
+	return origin.Stock{}, origin.Allocation{}, err
 }
 
 // batcher is a connection or a transaction.

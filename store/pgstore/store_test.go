@@ -110,3 +110,21 @@ func with(url, parameter string) string {
 	}
 	return url + "?" + parameter
 }
+
+// Whoever asks for events that are not there must not fill the memory.
+func TestHoldGroup_RemembersNoEventThatIsNotThere(t *testing.T) {
+	store, err := pgstore.Open(t.Context(), services.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	for _, event := range []string{"a", "b", "c"} {
+		replies, err := store.HoldGroup(t.Context(), event, asks("h", 1))
+		if err != nil || replies[0].Refusal != origin.NoSuchEvent {
+			t.Fatal(replies, err)
+		}
+	}
+	if n := store.Choosy(); n != 0 {
+		t.Errorf("%d events are remembered that are not there", n)
+	}
+}
