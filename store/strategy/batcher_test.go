@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +60,25 @@ func TestBatcher_TheFirstToJoinDoesNotGoAloneWhileOthersAreAboutTo(t *testing.T)
 	b.drain()
 	if len(sizes) != 1 {
 		t.Errorf("groups of %v, want one of all", sizes)
+	}
+}
+
+func TestBatcher_AFullGroupDoesNotWaitForWhoeverKeepsComing(t *testing.T) {
+	const most = 10
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that each yield brings one more
+	var ran atomic.Bool
+	b := newBatcher(most, func(_ string, group []int) []outcome[int] {
+		ran.Store(true)
+		return make([]outcome[int], len(group))
+	})
+	joined := 0
+	for ; joined < 1000*most && !ran.Load(); joined++ {
+		b.join(t.Context(), "k", joined)
+		runtime.Gosched()
+	}
+	b.drain()
+	if joined > 2*most {
+		t.Errorf("the first group of at most %d began when %d had joined", most, joined)
 	}
 }
 
