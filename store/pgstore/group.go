@@ -15,7 +15,8 @@ import (
 
 // HoldGroup makes the holds of a group for one event in one transaction. The answers are in the order of the requests; a
 // refusal is one member's alone. After an error with ErrRejected nothing was done; after any other error the group may be
-// given again as it is, because the row lock waits for the lost transaction and what it did is then known by the holds' ids.
+// given again as it is: what the lost try did is then known by the holds' ids. That one may also be done later, whole or not
+// at all, and not once there is a hold or a tombstone of any of the ids.
 //
 // It asks for the whole group in one statement, which is half the work and holds the row lock without a round trip. Where
 // that cannot be, since a member is refused or was answered before, it decides on each, and goes on so for this event until

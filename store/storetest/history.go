@@ -192,7 +192,7 @@ func underWay(o porcupine.Operation) (units int64) {
 	}
 }
 
-// lapses adds the ends of holds that no reaper was told of, though one has ended them.
+// lapses adds the ends of holds that no reaper was told of, though one has ended them, and the tombstones.
 func (h *History) lapses(final *eventState) {
 	reported := map[int]bool{}
 	for _, o := range h.calls {
@@ -207,10 +207,15 @@ func (h *History) lapses(final *eventState) {
 	for _, one := range h.holds {
 		state := final.holds[one.hold].state
 		sold := state == holdAt(origin.HoldSold) && h.tries[one.hold] > 1 // perhaps paid late
-		if one.short && !reported[one.hold] && (sold || state == holdAt(origin.HoldExpired)) {
+		switch {
+		case state == holdAt(origin.HoldRefused):
+			one.verb = verbVoid
+		case one.short && !reported[one.hold] && (sold || state == holdAt(origin.HoldExpired)):
 			one.verb = verbLapse
-			h.calls = append(h.calls, porcupine.Operation{ClientId: historyClients, Input: one, Output: answer{unknown: true}, Return: never})
+		default:
+			continue
 		}
+		h.calls = append(h.calls, porcupine.Operation{ClientId: historyClients, Input: one, Output: answer{unknown: true}, Return: never})
 	}
 }
 

@@ -38,6 +38,7 @@ const (
 	verbSettle  verb = "settle" // tell the gateway's word
 	verbExpire  verb = "expire" // let the reaper end what has lapsed
 	verbLapse   verb = "lapse"  // a hold that some reaper, who got no answer, may have ended
+	verbVoid    verb = "void"   // a hold that somebody has voided, of whose call the answer was lost
 	verbResize  verb = "resize"
 	verbLook    verb = "look" // read the stock
 	verbSee     verb = "see"  // read a hold

@@ -49,6 +49,11 @@ func (s *eventState) step(c call, a answer) bool {
 			s.free(c, origin.HoldExpired)
 		}
 		return true
+	case verbVoid:
+		if h := &s.holds[c.hold]; h.state == none {
+			h.state = holdAt(origin.HoldRefused)
+		}
+		return true
 	case verbResize:
 		fits := c.capacity >= s.held+s.sold
 		if fits {

@@ -3,6 +3,7 @@ package strategy
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"foyer/origin"
@@ -17,9 +18,9 @@ const (
 	groupPause = 20 * time.Millisecond
 )
 
-// holdGroup writes a group. A lost answer is not repeated blindly: HoldGroup begins with the lock that the lost
-// transaction held, and finds what that one did by the ids. A group that the database rejects is halved until the member
-// that it cannot store stands alone.
+// holdGroup writes a group. A lost answer is not repeated blindly: HoldGroup finds what the lost try did by the ids, and
+// where that one is still to come it finds those of the repetition. A group that the database rejects is halved until the
+// member that it cannot store stands alone.
 func holdGroup(ledger Ledger, event string, requests []origin.HoldRequest) []outcome[origin.HoldReply] {
 	replies, err := tryGroup(ledger, event, requests)
 	if errors.Is(err, origin.ErrRejected) && len(requests) > 1 {
@@ -47,10 +48,38 @@ func tryGroup(ledger Ledger, event string, requests []origin.HoldRequest) ([]ori
 		ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 		var replies []origin.HoldReply
 		replies, err = ledger.HoldGroup(ctx, event, requests)
+		if err == nil && try > 0 {
+			err = bury(ctx, ledger, event, requests, replies)
+		}
 		cancel()
 		if err == nil || errors.Is(err, origin.ErrRejected) {
 			return replies, err
 		}
 	}
 	return nil, err
+}
+
+// bury sees to it that holds which a repetition has refused are not made by the lost try, should the network deliver it
+// later: their ids get tombstones. One that it has made by now is the answer instead.
+func bury(ctx context.Context, ledger Ledger, event string, requests []origin.HoldRequest, replies []origin.HoldReply) error {
+	refused := map[origin.Refusal][]origin.HoldRequest{}
+	for i, reply := range replies {
+		if reply.Refusal != origin.NotRefused && reply.Hold.ID == "" {
+			refused[reply.Refusal] = append(refused[reply.Refusal], requests[i])
+		}
+	}
+	standing := map[string]origin.Hold{}
+	for refusal, some := range refused {
+		holds, err := ledger.Void(ctx, event, some, refusal)
+		if err != nil {
+			return err
+		}
+		maps.Copy(standing, holds)
+	}
+	for i, request := range requests {
+		if hold, ok := standing[request.ID]; ok {
+			replies[i] = origin.HoldReply{Hold: hold, Refusal: hold.Reason}
+		}
+	}
+	return nil
 }

@@ -9,14 +9,27 @@ import (
 	"foyer/origin"
 )
 
-// fakeLedger answers groups by a function.
+// fakeLedger answers groups by a function, and has these holds for those who void them.
 type fakeLedger struct {
 	Ledger
 	holdGroup func(requests []origin.HoldRequest) ([]origin.HoldReply, error)
+	holds     map[string]origin.Hold
 }
 
 func (f fakeLedger) HoldGroup(_ context.Context, _ string, requests []origin.HoldRequest) ([]origin.HoldReply, error) {
 	return f.holdGroup(requests)
+}
+
+func (f fakeLedger) Void(_ context.Context, _ string, requests []origin.HoldRequest, reason origin.Refusal) (map[string]origin.Hold, error) {
+	standing := map[string]origin.Hold{}
+	for _, r := range requests {
+		hold, ok := f.holds[r.ID]
+		if !ok {
+			hold = origin.Hold{ID: r.ID, State: origin.HoldRefused, Reason: reason}
+		}
+		standing[r.ID] = hold
+	}
+	return standing, nil
 }
 
 func TestHoldGroup_AMemberThatCannotBeWrittenFailsAlone(t *testing.T) {
@@ -54,6 +67,31 @@ func TestHoldGroup_AsksAgainAfterALostAnswer(t *testing.T) {
 		out := holdGroup(ledger, "e", make([]origin.HoldRequest, 3))
 		if len(out) != 3 || out[0].err != nil || tries != groupTries {
 			t.Errorf("%d tries: %+v", tries, out)
+		}
+	})
+}
+
+func TestHoldGroup_ARefusalAfterALostAnswerIsForGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := true
+		late := origin.Hold{ID: "late", State: origin.HoldActive}
+		ledger := fakeLedger{holds: map[string]origin.Hold{"late": late}, holdGroup: func([]origin.HoldRequest) ([]origin.HoldReply, error) {
+			if lost {
+				lost = false
+				return nil, errors.New("the connection was lost")
+			}
+			return []origin.HoldReply{{Hold: origin.Hold{ID: "made"}}, {Refusal: origin.SoldOut}, {Refusal: origin.SoldOut}, {Refusal: origin.LimitExceeded}}, nil
+		}}
+		out := holdGroup(ledger, "e", []origin.HoldRequest{{ID: "made"}, {ID: "late"}, {ID: "refused"}, {ID: "limited"}})
+		for i, want := range []origin.HoldReply{
+			{Hold: origin.Hold{ID: "made"}},
+			{Hold: late},
+			{Hold: origin.Hold{ID: "refused", State: origin.HoldRefused, Reason: origin.SoldOut}, Refusal: origin.SoldOut},
+			{Hold: origin.Hold{ID: "limited", State: origin.HoldRefused, Reason: origin.LimitExceeded}, Refusal: origin.LimitExceeded},
+		} {
+			if out[i].err != nil || out[i].answer != want {
+				t.Errorf("member %d: %+v, want %+v", i, out[i], want)
+			}
 		}
 	})
 }

@@ -21,7 +21,8 @@ type Ledger interface {
 
 	// HoldGroup makes the holds of a group for one event, in their order. A refusal is one member's alone. After
 	// [origin.ErrRejected] nothing was done, and some member cannot be written; after any other error the same group may be
-	// given again, because the lock that it begins with waits for the end of the lost transaction.
+	// given again: it finds by the ids what the lost try did. That one may also come later, whole, but not once there is a hold
+	// or a tombstone of any of the ids.
 	HoldGroup(ctx context.Context, event string, requests []origin.HoldRequest) ([]origin.HoldReply, error)
 
 	// MoveGroup grants a group of wishes for holds of one event, in their order, as if they had come one by one. After
