@@ -50,10 +50,10 @@ func writeMove(ctx context.Context, tx pgx.Tx, b origin.Books, move origin.Move)
 		return b, nil
 	}
 	b = b.Apply(move, newOrder())
-	moves := newMoves(b.Hold.Event, b.Stock.MaxPerBuyer, b.Now)
-	moves.add(b, move)
+	written := newMoves(b.Hold.Event, b.Stock.MaxPerBuyer, b.Now)
+	written.add(b, move)
 	batch := &pgx.Batch{}
-	moves.queue(batch)
+	written.queue(batch)
 	return b, tx.SendBatch(ctx, batch).Close()
 }
 

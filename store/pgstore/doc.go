@@ -2,7 +2,7 @@
 //
 // # Guarantees
 //
-// Each method is one transaction in READ COMMITTED. What may not happen is forbidden by named constraints
+// What a method changes, it changes in one transaction in READ COMMITTED. What may not happen is forbidden by named constraints
 // (events_never_oversold, buyers_within_limit, attempts_one_open, orders_one_per_hold, …), whatever the code above them
 // does; see migrations/.
 //

@@ -9,7 +9,7 @@ import (
 	"foyer/origin"
 )
 
-// MoveGroup implements strategy.Ledger: one transaction, of one round trip that locks and reads and one that writes.
+// MoveGroup implements strategy.Ledger: one transaction, with one round trip that locks and reads and one that writes.
 func (s *Store) MoveGroup(ctx context.Context, event string, wishes []origin.Wish) ([]origin.Granted, error) {
 	granted := make([]origin.Granted, len(wishes))
 	err := s.inTx(ctx, "move holds of "+event, func(tx pgx.Tx) error {
@@ -17,18 +17,18 @@ func (s *Store) MoveGroup(ctx context.Context, event string, wishes []origin.Wis
 		if err != nil {
 			return err
 		}
-		moves := newMoves(event, b.Stock.MaxPerBuyer, b.Now)
+		written := newMoves(event, b.Stock.MaxPerBuyer, b.Now)
 		for i, wish := range wishes {
 			var (
 				books origin.Books
 				move  origin.Move
 			)
 			if granted[i], books, move = b.Grant(wish, newOrder()); move != (origin.Move{}) {
-				moves.add(books, move)
+				written.add(books, move)
 			}
 		}
 		batch := &pgx.Batch{}
-		moves.queue(batch)
+		written.queue(batch)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
@@ -99,7 +99,7 @@ func eachRow(scan func(row pgx.Row) error) func(rows pgx.Rows) error {
 	}
 }
 
-// moves are what is to be written of an event, in as few statements as a group of them allows.
+// moves are what is to be written of an event: holds and buyers to which the same happens share a statement.
 type moves struct {
 	event      string
 	limit      int64 // of units a buyer

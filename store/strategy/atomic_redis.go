@@ -61,21 +61,20 @@ func (s *atomicRedis) Hold(ctx context.Context, request origin.HoldRequest) (ori
 	if took.err != nil {
 		return origin.HoldReply{}, took.err
 	}
-	written := took.answer
-	if written == nil {
+	if took.answer == nil {
 		return s.tooLate(ctx, request)
 	}
 	patience := time.NewTimer(s.Patience)
 	defer patience.Stop()
 	select {
-	case o := <-written:
+	case o := <-took.answer:
 		return o.answer, o.err
 	case <-ctx.Done():
 		return origin.HoldReply{}, fmt.Errorf("wait for the ledger: %w", context.Cause(ctx))
 	case <-patience.C:
 		hold, ok, err := s.Pending(ctx, request.ID)
 		if err != nil || !ok {
-			return await(ctx, written)
+			return await(ctx, took.answer)
 		}
 		return origin.HoldReply{Hold: hold}, nil
 	}

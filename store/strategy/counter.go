@@ -17,7 +17,7 @@ import (
 // errUnbuilt: an event has no counter: it never had one, or Redis has lost it.
 var errUnbuilt = errors.New("the event has no counter")
 
-// What has become of a take, in the order of resolve.lua.
+// What has become of a take: its row is written; it is sold, and never given back; or its units are given back.
 const (
 	takeHeld = "held"
 	takeSold = "sold"

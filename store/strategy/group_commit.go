@@ -6,7 +6,7 @@ import (
 	"foyer/origin"
 )
 
-// groupCommit joins whatever arrived for an event while its last transactions ran into the next one.
+// groupCommit joins whatever arrived for an event while its last transaction ran into the next one.
 type groupCommit struct {
 	ledgerOnly
 	groups *batcher[origin.HoldRequest, origin.HoldReply]

@@ -32,7 +32,7 @@ type Settings struct {
 	Ledger Ledger
 	Logger *zap.Logger // nil: none
 
-	// Group is the most members of a group, 0: 2000.
+	// Group is the most members of a group, 0: 2000, which is also the most that take.lua can take for.
 	Group int
 
 	// Redis and Prefix are where AtomicRedis keeps its counters. The client must not repeat scripts by itself
