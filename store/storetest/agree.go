@@ -20,6 +20,9 @@ var (
 // Stores are the stores that must agree, by name; each opens a fresh gate, and all start at the same time.
 type Stores map[string]func(t *testing.T) Gate
 
+// WideEvery is of how many seeds one, each multiple of it, has thousands in line.
+const WideEvery = 10
+
 // walkers bounds how many rows are walked at once: Redis has so many databases.
 const walkers = 16
 
@@ -49,6 +52,7 @@ func Walk(t *testing.T, stores Stores, seed uint64, steps int) (broken string) {
 		w.names = append(w.names, name)
 		w.gates = append(w.gates, stores[name](t))
 	}
+	w.wide = seed%WideEvery == 0
 	w.begin()
 	for n := range steps {
 		w.step()
@@ -63,6 +67,7 @@ func Walk(t *testing.T, stores Stores, seed uint64, steps int) (broken string) {
 type walk struct {
 	*testing.T
 	random *rand.Rand
+	wide   bool // whether thousands are in line
 	names  []string
 	gates  []Gate
 	text   text

@@ -14,6 +14,9 @@ func (w *walk) begin() {
 	w.rules.Hold = []time.Duration{0, time.Minute}[w.random.IntN(2)]
 	w.rules.QueueMax = []int{20, 10_000}[w.random.IntN(2)]
 	w.rules.AdmitRate = []int{0, 0, 0, 100, 6000}[w.random.IntN(5)]
+	if w.wide {
+		w.rules.Capacity, w.rules.QueueMax = w.capacity(), 10_000
+	}
 	w.most = w.rules.Capacity
 	standing, _ := ask(w, fmt.Sprintf("begin %+v", w.rules), func(s admission.Store) (admission.Standing, error) {
 		return s.Begin(w.Context(), "round-0", w.rules)
@@ -81,6 +84,9 @@ func (w *walk) join() {
 		N:      []int{1, 1, 2, 5, 40, 300}[w.random.IntN(6)],
 		Family: admission.Family(w.random.IntN(2)),
 	}
+	if w.wide {
+		join.N *= 1 + w.random.IntN(10)
+	}
 	joined, ok := ask(w, fmt.Sprintf("join %+v", join), func(s admission.Store) (admission.Joined, error) {
 		return s.Join(w.Context(), join)
 	})
@@ -119,6 +125,9 @@ func (w *walk) sync() {
 // polled are some of the tickets, counted from a base of the replica's own.
 func (w *walk) polled() admission.Bitmap {
 	b := admission.Bitmap{Base: 64 * admission.Ticket(w.random.Uint64N(uint64(w.tail)/64+2))}
+	if w.wide && w.random.IntN(2) == 0 {
+		return w.crowd(b.Base)
+	}
 	for range w.random.IntN(6) {
 		b.Set(b.Base + admission.Ticket(w.random.IntN(130)))
 	}
@@ -132,20 +141,44 @@ func (w *walk) polled() admission.Bitmap {
 	return b
 }
 
+// crowd is a share of those all over the line, and beyond it, counted from a base.
+func (w *walk) crowd(base admission.Ticket) admission.Bitmap {
+	if w.random.IntN(2) == 0 {
+		base = w.last.Base
+	}
+	b := admission.Bitmap{Base: base, Bits: make([]byte, w.random.IntN(int(w.tail-min(base, w.tail))/8+20))}
+	share := w.random.IntN(256)
+	for i := range b.Bits {
+		if w.random.IntN(256) < share {
+			b.Bits[i] = byte(w.random.IntN(256))
+		}
+	}
+	return b
+}
+
+// capacity is at most what one Sync ends and offers: the oracle does all at once.
+func (w *walk) capacity() int {
+	capacity := 1 + w.random.IntN(6)
+	if w.wide {
+		capacity *= 1 + w.random.IntN(80)
+	}
+	return capacity
+}
+
 // govern is what an operator does.
 func (w *walk) govern() {
 	switch w.random.IntN(4) {
 	case 0:
 		change := admission.Change{}
 		change.Mode = new([]admission.Mode{admission.ModeOn, admission.ModeOn, admission.ModePaused, admission.ModeShadow}[w.random.IntN(4)])
-		change.Capacity = new(1 + w.random.IntN(6))
+		change.Capacity = new(w.capacity())
 		w.most = max(w.most, *change.Capacity)
 		ask(w, fmt.Sprintf("change mode %s capacity %d", *change.Mode, *change.Capacity), func(s admission.Store) (admission.Standing, error) {
 			return s.Change(w.Context(), admission.Seen{}, change)
 		})
 	case 1:
 		if w.random.IntN(2) == 0 {
-			w.rules.Capacity = 1 + w.random.IntN(6)
+			w.rules.Capacity = w.capacity()
 			w.most = max(w.most, w.rules.Capacity)
 		}
 		ask(w, fmt.Sprintf("configure capacity %d", w.rules.Capacity), func(s admission.Store) (admission.Standing, error) {
