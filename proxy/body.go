@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -24,10 +25,15 @@ type body struct {
 	before, behind func() // called around each read; nil: nothing
 }
 
-// limitBody refuses a body that says it is too large, and watches over all others.
+// limitBody refuses a body that says it is too large, or says so unclearly, and watches over all others.
 func limitBody(next handler) handler {
 	return func(x *exchange) {
 		r, t := x.r, x.table
+		if !clearLength(r.Header["Content-Length"]) {
+			x.label = kindBadRequest.name
+			x.refuse(x.w, kindBadRequest, "ambiguous length")
+			return
+		}
 		if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 			next(x)
 			return
@@ -49,6 +55,17 @@ func limitBody(next handler) handler {
 		x.body, r.Body = b, b
 		next(x)
 	}
+}
+
+// clearLength reports whether a length is told once at most, and in digits. In HTTP/1 a connection that says otherwise has
+// ended before (see framing). In HTTP/2 net/http makes one of several that are the same and refuses several that differ,
+// but takes what is no number for 0.
+func clearLength(lengths []string) bool {
+	if len(lengths) == 0 {
+		return true
+	}
+	_, err := strconv.ParseUint(lengths[0], 10, 63)
+	return len(lengths) == 1 && err == nil
 }
 
 // Read reads, within the time that is left. At the end the connection is free of the deadline, which would otherwise

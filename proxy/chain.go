@@ -99,7 +99,11 @@ func (x *exchange) locate() (err error) {
 	if x.host, err = canonicalHost(x.r.Host, x.client.secure); err != nil {
 		return err
 	}
-	for _, other := range x.r.Header["Host"] { // HTTP/2 leaves it beside :authority
+	others := x.r.Header["Host"] // HTTP/2 leaves it beside :authority
+	if len(others) > 1 || x.r.ProtoMajor > 1 && x.host.Name == "" {
+		return errAmbiguous
+	}
+	for _, other := range others {
 		if host, err := canonicalHost(other, x.client.secure); err != nil || host != x.host {
 			return errAmbiguous
 		}

@@ -97,6 +97,8 @@ func (r *remote) rewrite(pr *httputil.ProxyRequest) {
 	if r.settings.PreserveHost {
 		out.Host = x.host.String()
 	}
+	// The values of a client's trailers come after the body and go nowhere, so their names must not be announced.
+	out.Trailer = nil
 	x.introduce(out.Header)
 	x.assert(out)
 	if x.body != nil && r.settings.Timeout > 0 {
