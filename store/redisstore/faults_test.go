@@ -174,19 +174,27 @@ func TestStore_FrozenAnswersSoonThatItDoesNot(t *testing.T) {
 
 func TestStore_FullStopsJoinsAndNothingElse(t *testing.T) {
 	f := newFaulty(t)
-	snapshot := f.begun()
+	f.begun()
+	_, err := f.Join(t.Context(), admission.Join{ID: "many", N: 900})
+	f.ok(err)
+	snapshot, err := f.Sync(t.Context(), admission.Sync{Replica: "r1"})
+	f.ok(err)
 	f.ok(f.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	if _, err := f.Join(t.Context(), admission.Join{ID: "2", N: 1}); !errors.Is(err, admission.ErrFull) {
 		t.Fatalf("Join: %v, want ErrFull", err)
 	}
-	_, err := f.Claim(t.Context(), admission.Seen{}, 1)
+	_, err = f.Claim(t.Context(), admission.Seen{}, 1)
 	f.ok(err)
 	_, err = f.Renew(t.Context(), admission.Seen{}, 1, snapshot.Now.Add(5*time.Second))
 	f.ok(err)
 	_, err = f.Release(t.Context(), admission.Seen{}, 2)
 	f.ok(err)
-	_, err = f.Sync(t.Context(), admission.Sync{Replica: "r1"})
+	_, err = f.Sync(t.Context(), admission.Sync{Replica: "r1", Near: snapshot.Waiting, Far: snapshot.Waiting})
 	f.ok(err)
+	snapshot.Seq += 100 // as a replica that has heard of more
+	if restored := f.restore("r1", snapshot); restored.Waiting.Count() != 901 {
+		t.Fatalf("%d wait after a restore", restored.Waiting.Count())
+	}
 }
 
 func TestStore_ATickIsOneCommandWhateverTheCrowd(t *testing.T) {

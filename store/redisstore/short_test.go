@@ -23,8 +23,8 @@ func TestStore_KeepsBitmapsAsShortAsTheLine(t *testing.T) {
 		gate.Store = short
 		return gate
 	}}
-	for seed := range uint64(3) {
-		if broken := storetest.Walk(t, stores, seed*storetest.WideEvery, 200); broken != "" {
+	for seed := range uint64(6) {
+		if broken := storetest.Walk(t, stores, seed*storetest.WideEvery, 300); broken != "" {
 			t.Fatal(broken)
 		}
 	}

@@ -23,6 +23,9 @@ type Stores map[string]func(t *testing.T) Gate
 // WideEvery is of how many seeds one, each multiple of it, has thousands in line.
 const WideEvery = 10
 
+// fadingEvery is of how many seeds one has a line that moves up, since those in front fall silent and age out.
+const fadingEvery = 4
+
 // walkers bounds how many rows are walked at once: Redis has so many databases.
 const walkers = 16
 
@@ -52,7 +55,7 @@ func Walk(t *testing.T, stores Stores, seed uint64, steps int) (broken string) {
 		w.names = append(w.names, name)
 		w.gates = append(w.gates, stores[name](t))
 	}
-	w.wide = seed%WideEvery == 0
+	w.wide, w.fading = seed%WideEvery == 0, seed%fadingEvery == 0
 	w.begin()
 	for n := range steps {
 		w.step()
@@ -68,6 +71,7 @@ type walk struct {
 	*testing.T
 	random *rand.Rand
 	wide   bool // whether thousands are in line
+	fading bool // whether those in front fall silent for good
 	names  []string
 	gates  []Gate
 	text   text
@@ -80,6 +84,7 @@ type walk struct {
 	round int
 	joins int
 	tail  admission.Ticket
+	gone  admission.Ticket          // those below it poll no more
 	ended map[admission.Ticket]bool // as far as replica r1 was told
 	since map[string]uint64
 	known map[string]*admission.Image // by replica: what it would put in

@@ -20,6 +20,19 @@ var crowds = map[string]func(*gate){
 			g.Fatalf("%d wait, %d before the last, %d before the middle", rank.Len(), rank.Below(10_000), rank.Below(5000))
 		}
 	},
+	"Crowd_ThatHasEndedKeepsNoPlaceHoweverLongItPolls": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Mode = admission.ModePaused })
+		g.join(130)
+		for t := range admission.Ticket(127) {
+			g.release(1 + t)
+		}
+		if base := g.pass(2*time.Second, run(1, 130)...).Base; base != 0 {
+			g.Fatalf("base %d while they poll", base)
+		}
+		if base := g.pass(3*time.Second, run(128, 130)...).Base; base != 128 {
+			g.Fatalf("base %d when they have stopped", base)
+		}
+	},
 	"Crowd_WhoseSlotsAllEndAtOnceIsSweptInTurns": func(g *gate) {
 		const many = 5000
 		g.begun(func(r *admission.Rules) { r.Capacity, r.QueueMax = many, 2*many })

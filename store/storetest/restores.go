@@ -76,6 +76,22 @@ var restores = map[string]func(*gate){
 			g.wantTickets("waiting", members(snapshot.Waiting), 3)
 		}
 	},
+	"Restore_KeepsNoPlaceOfThoseWhoHaveEnded": func(g *gate) {
+		g.begun(func(r *admission.Rules) { r.Mode = admission.ModePaused })
+		g.join(130)
+		before := g.image(g.sync())
+		for t := range admission.Ticket(127) {
+			g.release(1 + t)
+		}
+		g.replica = "r2"
+		after := g.image(g.sync())
+		g.lost()
+		g.restore(before)
+		g.restore(after)
+		if base := g.pass(1500*time.Millisecond, run(128, 130)...).Base; base != 128 {
+			g.Fatalf("base %d", base)
+		}
+	},
 	"Restore_WhatOneHasSeenEndStaysEndedWhateverTheOthersKnow": func(g *gate) {
 		g.begun(func(r *admission.Rules) { r.Keep = time.Second })
 		g.join(200)

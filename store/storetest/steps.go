@@ -17,6 +17,9 @@ func (w *walk) begin() {
 	if w.wide {
 		w.rules.Capacity, w.rules.QueueMax = w.capacity(), 10_000
 	}
+	if w.fading {
+		w.rules.Keep = time.Second
+	}
 	w.most = w.rules.Capacity
 	standing, _ := ask(w, fmt.Sprintf("begin %+v", w.rules), func(s admission.Store) (admission.Standing, error) {
 		return s.Begin(w.Context(), "round-0", w.rules)
@@ -27,15 +30,13 @@ func (w *walk) begin() {
 // step is one of the verbs, or time that passes.
 func (w *walk) step() {
 	switch n := w.random.IntN(100); {
+	case n < 20 && w.fading:
+		w.fade()
 	case n < 20:
-		d := []time.Duration{
+		w.advance([]time.Duration{
 			30 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond, time.Second,
 			3 * time.Second, 70 * time.Second,
-		}[w.random.IntN(7)]
-		w.steps = append(w.steps, "advance "+d.String())
-		for _, gate := range w.gates {
-			gate.Advance(d)
-		}
+		}[w.random.IntN(7)])
 	case n < 35:
 		w.join()
 	case n < 65:
@@ -61,6 +62,25 @@ func (w *walk) step() {
 		w.lose()
 	default:
 		w.govern()
+	}
+}
+
+// fade has some more in front fall silent, and lets a few ticks go by: windows stand still where nobody is heard.
+func (w *walk) fade() {
+	w.gone = min(w.gone, w.tail)
+	if w.random.IntN(2) == 0 {
+		w.gone += admission.Ticket(w.random.Uint64N(uint64(w.tail-w.gone) + 1))
+	}
+	for range 1 + w.random.IntN(4) {
+		w.advance([]time.Duration{100 * time.Millisecond, 400 * time.Millisecond, time.Second}[w.random.IntN(3)])
+		w.sync()
+	}
+}
+
+func (w *walk) advance(d time.Duration) {
+	w.steps = append(w.steps, "advance "+d.String())
+	for _, gate := range w.gates {
+		gate.Advance(d)
 	}
 }
 
@@ -122,8 +142,17 @@ func (w *walk) sync() {
 	w.check(before, snapshot)
 }
 
-// polled are some of the tickets, counted from a base of the replica's own.
+// polled are some of the tickets that have not gone, counted from a base of the replica's own.
 func (w *walk) polled() admission.Bitmap {
+	b := w.some()
+	for t, ok := b.Next(0); ok && t < w.gone; t, ok = b.Next(t) {
+		b.Clear(t)
+	}
+	return b
+}
+
+// some are any tickets, those first in line, or, where the line is wide, some of all.
+func (w *walk) some() admission.Bitmap {
 	b := admission.Bitmap{Base: 64 * admission.Ticket(w.random.Uint64N(uint64(w.tail)/64+2))}
 	if w.wide && w.random.IntN(2) == 0 {
 		return w.crowd(b.Base)
