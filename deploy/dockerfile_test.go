@@ -25,7 +25,8 @@ func TestDockerfile_RunsAsNobodyInParticularAndAnswersForItsHealth(t *testing.T)
 	if image, _, _ := strings.Cut(final, "\n"); !strings.HasSuffix(image, ":nonroot") {
 		t.Errorf("the final image is %s", image)
 	}
-	if !strings.Contains(final, `CMD ["/usr/bin/foyer", "healthcheck"]`) {
-		t.Error("there is no health check")
+	if !strings.Contains(final, `CMD ["/usr/bin/foyer", "healthcheck", "--config", "/etc/foyer/foyer.yaml"]`) ||
+		!strings.Contains(final, `CMD ["serve", "--config", "/etc/foyer/foyer.yaml"]`) {
+		t.Error("there is no health check of what is served")
 	}
 }
