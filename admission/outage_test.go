@@ -56,6 +56,7 @@ func TestOutage_HoldKeepsThoseInsideToTheEndOfTheirPass(t *testing.T) {
 			t.Errorf("store %q", info.Store)
 		}
 
+		time.Sleep(rules(1).Leeway) // by which the lease outlasts the pass
 		g.store.down.Store(false)
 		g.ticks(3)
 		// Who idled out is the lowest in line again.
