@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -22,26 +23,42 @@ const (
 	buildPause = 10 * time.Millisecond
 	// claimEvery is the pause between two looks for takes that a dead replica left.
 	claimEvery = time.Second
+	// closePause is how long groups of takes that are to be closed wait for the event's next take.
+	closePause = 5 * time.Millisecond
 	// resolvesAtOnce is the most groups whose takes are resolved in one step.
 	resolvesAtOnce = 8
 )
 
-// errNoEvent: the ledger has no such event.
-var errNoEvent = errors.New("no such event")
+var (
+	// errNoEvent: the ledger has no such event.
+	errNoEvent = errors.New("no such event")
+	// errTooLate: the counter had no units left for a hold.
+	errTooLate = errors.New("too late")
+)
 
 // atomicRedis takes from a counter in Redis before it goes to the ledger, in groups both times. The counter is only a
 // doorkeeper: it spares the ledger those who come too late. Where it cannot be reached, holds go to the ledger alone.
 type atomicRedis struct {
 	Settings
 	counter  counter
-	takes    *batcher[origin.HoldRequest, written]
-	groups   *batcher[origin.HoldRequest, origin.HoldReply]
-	resolves *batcher[map[string]string, struct{}] // what the takes of a group have become
-	events   sync.Map                              // of the events seen, id → the most units of one buyer
+	takes    *batcher[taking, origin.HoldReply] // passes them on to groups
+	groups   *batcher[taking, origin.HoldReply]
+	resolves *batcher[resolution, struct{}]
+	closing  closing
+	events   sync.Map // of the events seen, id → the most units of one buyer
 }
 
-// written is where the ledger's answer to a take comes, nil where there was nothing left to take.
-type written = <-chan outcome[origin.HoldReply]
+// taking is a request on its way to the ledger.
+type taking struct {
+	origin.HoldRequest
+	group *takes // that it was taken with, nil where it was taken before, or without the counter
+}
+
+// takes are those of one entry of the stream. They belong to the group of the ledger that is being written.
+type takes struct {
+	entry string
+	left  int // of which the ledger has still to say what they become
+}
 
 var _ origin.Strategy = (*atomicRedis)(nil)
 
@@ -49,35 +66,32 @@ func newAtomicRedis(settings Settings) *atomicRedis {
 	s := &atomicRedis{Settings: settings, counter: counter{
 		redis: settings.Redis, prefix: settings.Prefix, replica: rand.Text(),
 	}}
-	s.takes = newBatcher(settings.Group, s.takeGroup)
-	s.groups = newBatcher(settings.Group, s.writeGroup)
+	s.takes = newStage(settings.Group, true, s.takeGroup)
+	s.groups = newStage(settings.Group, false, s.writeGroup)
 	s.resolves = newBatcher(resolvesAtOnce, s.resolveGroups)
 	return s
 }
 
 // Hold implements [origin.Strategy]. Once a take has been sent the work goes on without the caller.
 func (s *atomicRedis) Hold(ctx context.Context, request origin.HoldRequest) (origin.HoldReply, error) {
-	took := <-s.takes.join(ctx, request.Event, request)
-	if took.err != nil {
-		return origin.HoldReply{}, took.err
-	}
-	if took.answer == nil {
-		return s.tooLate(ctx, request)
-	}
+	answered := s.takes.join(ctx, request.Event, taking{HoldRequest: request})
 	patience := time.NewTimer(s.Patience)
 	defer patience.Stop()
+	var o outcome[origin.HoldReply]
 	select {
-	case o := <-took.answer:
-		return o.answer, o.err
+	case o = <-answered:
 	case <-ctx.Done():
-		return origin.HoldReply{}, fmt.Errorf("wait for the ledger: %w", context.Cause(ctx))
+		o.err = fmt.Errorf("wait for the ledger: %w", context.Cause(ctx))
 	case <-patience.C:
-		hold, ok, err := s.Pending(ctx, request.ID)
-		if err != nil || !ok {
-			return await(ctx, took.answer)
+		if hold, ok, err := s.Pending(ctx, request.ID); err == nil && ok {
+			return origin.HoldReply{Hold: hold}, nil
 		}
-		return origin.HoldReply{Hold: hold}, nil
+		o.answer, o.err = await(ctx, answered)
 	}
+	if errors.Is(o.err, errTooLate) {
+		return s.tooLate(ctx, request)
+	}
+	return o.answer, o.err
 }
 
 // Pending implements [origin.Strategy]. It looks at the events that this process has seen.
@@ -96,7 +110,7 @@ func (s *atomicRedis) Pending(ctx context.Context, id string) (hold origin.Hold,
 
 // GaveBack implements [origin.Strategy].
 func (s *atomicRedis) GaveBack(ctx context.Context, ended origin.Ended) error {
-	_, err := s.counter.resolve(ctx, ended.Event, map[string]string{ended.Hold: takeFree})
+	_, err := s.counter.resolve(ctx, ended.Event, resolution{became: map[string]string{ended.Hold: takeFree}})
 	if errors.Is(err, errUnbuilt) {
 		return nil // the counter will be built from a ledger that has the units back already
 	}
@@ -132,6 +146,10 @@ func (s *atomicRedis) Run(ctx context.Context) error {
 	}
 	s.takes.drain()
 	s.groups.drain()
+	s.events.Range(func(event, _ any) bool {
+		s.resolves.join(context.Background(), event.(string), resolution{}) // closes what no take will
+		return true
+	})
 	s.resolves.drain()
 	return nil
 }
@@ -146,7 +164,7 @@ func (s *atomicRedis) inherit(ctx context.Context, event string) {
 		became := make(map[string]string, len(left))
 		s.compensate(ctx, event, left, became)
 		var given int64
-		given, err = s.counter.resolve(ctx, event, became)
+		given, err = s.counter.resolve(ctx, event, resolution{became: became})
 		s.Logger.Info("takes of another replica ended", zap.String("event", event), zap.Int("takes", len(became)), zap.Int64("given_back", given))
 	}
 	if err != nil && !errors.Is(err, errUnbuilt) {
@@ -154,50 +172,68 @@ func (s *atomicRedis) inherit(ctx context.Context, event string) {
 	}
 }
 
-// takeGroup takes for a group, building the counter where there is none, and sends on to the ledger who has got something,
+// takeGroup takes for a group, building the counter where there is none, and passes on to the ledger who has got something,
 // all of them where the take failed.
-func (s *atomicRedis) takeGroup(event string, requests []origin.HoldRequest) []outcome[written] {
+func (s *atomicRedis) takeGroup(event string, members []*member[taking, origin.HoldReply]) {
 	err := s.see(event)
-	var answers []byte
+	var took took
 	if err == nil {
-		answers, err = s.takeBuilding(event, requests)
+		took, err = s.takeBuilding(event, requestsOf(members))
 	}
 	if err != nil && !errors.Is(err, errNoEvent) {
 		s.Logger.Warn("counter not reached, holds go to the ledger alone", zap.String("event", event), zap.Error(err))
 	}
-	out := make([]outcome[written], len(requests))
-	for i, request := range requests {
-		if err == nil && answers[i] == takeTooLate {
+	group := &takes{entry: took.entry, left: bytes.Count(took.answers, []byte{takeDone})}
+	passed := members[:0]
+	for i, m := range members {
+		if err == nil && took.answers[i] == takeTooLate {
+			m.answered <- outcome[origin.HoldReply]{err: errTooLate}
 			continue
 		}
+		if err == nil && took.answers[i] == takeDone {
+			m.request.group = group
+		}
 		if s.AfterTake != nil {
-			if out[i].err = s.AfterTake(request.ID); out[i].err != nil {
+			if err := s.AfterTake(m.request.ID); err != nil {
+				m.answered <- outcome[origin.HoldReply]{err: err}
 				continue
 			}
 		}
-		out[i].answer = s.groups.join(context.Background(), event, request)
+		passed = append(passed, m)
 	}
-	return out
+	s.groups.pass(event, passed)
 }
 
-func (s *atomicRedis) takeBuilding(event string, requests []origin.HoldRequest) ([]byte, error) {
-	var err error
+func requestsOf(members []*member[taking, origin.HoldReply]) []origin.HoldRequest {
+	requests := make([]origin.HoldRequest, len(members))
+	for i, m := range members {
+		requests[i] = m.request.HoldRequest
+	}
+	return requests
+}
+
+func (s *atomicRedis) takeBuilding(event string, requests []origin.HoldRequest) (took took, err error) {
+	closed := s.closing.all(event)
+	defer func() {
+		if err != nil {
+			s.close(event, closed)
+		}
+	}()
 	for try := range buildTries {
 		ctx, cancel := context.WithTimeout(context.Background(), counterTimeout)
-		var answers []byte
-		answers, err = s.counter.take(ctx, event, requests)
+		took, err = s.counter.take(ctx, event, requests, closed)
 		if errors.Is(err, errUnbuilt) {
 			time.Sleep(time.Duration(try) * buildPause)
 			err = errors.Join(err, s.build(ctx, event))
 		} else if err != nil && try == 0 {
-			answers, err = s.counter.take(ctx, event, requests) // the same takes: a lost answer is asked for again
+			took, err = s.counter.take(ctx, event, requests, closed) // the same takes: a lost answer is asked for again
 		}
 		cancel()
 		if !errors.Is(err, errUnbuilt) {
-			return answers, err
+			break
 		}
 	}
-	return nil, err
+	return took, err
 }
 
 // build raises the event's epoch and makes a counter of it. Of several replicas one raises; the others find it built. If

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -296,6 +297,91 @@ func TestAtomicRedis_ForgetsWhatIsSold(t *testing.T) {
 	if n, err := client.HLen(t.Context(), prefix+"shop:{e}:takes").Result(); err != nil || n != 3 {
 		t.Errorf("%d takes kept, want 3 (%v)", n, err)
 	}
+}
+
+// A group whose holds are all written is closed as a whole, also where no take comes after it, and its takes go on being known.
+func TestAtomicRedis_ClosesAGroupThatIsWritten(t *testing.T) {
+	s, client, prefix := newSale(t, 10, strategy.Settings{})
+	storetest.Rush(t, s.Strategy, "e", 4)
+	slot := prefix + "shop:{e}:"
+	soon(t, "the groups are closed", func() (bool, error) {
+		entries, err := client.XLen(t.Context(), slot+"pending").Result()
+		return entries == 0, err
+	})
+	if pending, err := client.XPending(t.Context(), slot+"pending", "replicas").Result(); err != nil || pending.Count != 0 {
+		t.Errorf("%d entries have yet to be acknowledged (%v)", pending.Count, err)
+	}
+	if fields, err := client.HLen(t.Context(), slot+"counter").Result(); err != nil || fields != 3 {
+		t.Errorf("the counter has %d fields, want remaining, epoch and seq (%v)", fields, err)
+	}
+	if hold, ok, err := s.Strategy.Pending(t.Context(), "e-0"); ok || err != nil {
+		t.Errorf("pending: %+v %v", hold, err)
+	}
+	if reply, err := s.Strategy.Hold(t.Context(), ask("e-0")); err != nil || reply.Hold.State != origin.HoldActive {
+		t.Errorf("again: %+v %v", reply, err)
+	}
+	for range 2 { // the second time there is nothing left to give back
+		if err := s.Strategy.GaveBack(t.Context(), origin.Ended{Hold: "e-1", Event: "e", Quantity: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := client.HGet(t.Context(), slot+"counter", "remaining").Int(); err != nil || left != 7 {
+			t.Errorf("%d remain, want 7 (%v)", left, err)
+		}
+	}
+}
+
+// A take of a group that was closed, whose row the ledger does not have, is given back; one that came after the look is not.
+func TestAtomicRedis_ReturnsATakeThatNothingExplains(t *testing.T) {
+	s, client, prefix := newSale(t, 10, strategy.Settings{Grace: time.Hour})
+	storetest.Rush(t, s.Strategy, "e", 4)
+	slot := prefix + "shop:{e}:"
+	for hold, take := range map[string]string{"closed": "2 1700000000000-0", "settled": "1", "later": "1 99999999999999-0"} {
+		if err := client.HSet(t.Context(), slot+"takes", hold, take).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.HIncrBy(t.Context(), slot+"counter", "remaining", -3).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if report := reconcile(t, s); report.StrandedReturned != 3 || report.DriftAfter != 0 {
+		t.Errorf("report %+v", report)
+	}
+	left, err := client.HKeys(t.Context(), slot+"takes").Result()
+	slices.Sort(left)
+	if want := []string{"e-0", "e-1", "e-2", "e-3", "later"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("takes %v, want %v (%v)", left, want, err)
+	}
+}
+
+// Whom the ledger refuses gives back what he took, and his group is closed with him.
+func TestAtomicRedis_ClosesAGroupWithARefusal(t *testing.T) {
+	s, client, prefix := newSale(t, 10, strategy.Settings{})
+	var buyers sync.WaitGroup
+	var made atomic.Int64
+	for i := range 8 {
+		buyers.Go(func() {
+			request := ask(fmt.Sprint("h", i))
+			request.Buyer = "one who may have 4"
+			if reply, err := s.Strategy.Hold(t.Context(), request); err != nil {
+				t.Error(err)
+			} else if reply.Refusal == origin.NotRefused {
+				made.Add(1)
+			}
+		})
+	}
+	buyers.Wait()
+	if made.Load() != 4 {
+		t.Errorf("%d holds, want 4", made.Load())
+	}
+	soon(t, "the groups are closed and the units are back", func() (bool, error) {
+		entries, err := client.XLen(t.Context(), prefix+"shop:{e}:pending").Result()
+		if err != nil || entries > 0 {
+			return false, err
+		}
+		left, err := client.HGet(t.Context(), prefix+"shop:{e}:counter", "remaining").Int()
+		return left == 6, err
+	})
+	wantEven(t, s, 4)
 }
 
 // keysOf lists the keys of a prefix.

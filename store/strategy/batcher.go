@@ -17,8 +17,9 @@ type outcome[A any] struct {
 // once would only make both smaller, since they queue for the same row. A key without requests costs nothing: its worker ends
 // when nobody waits.
 type batcher[Q, A any] struct {
-	run  func(key string, group []Q) []outcome[A] // answers in the order of the group
-	most int                                      // members of a group
+	run     func(key string, group []*member[Q, A]) // answers each, or passes it on
+	most    int                                     // members of a group
+	settles bool                                    // members come one by one, and not in whole groups of another batcher
 
 	mu     sync.Mutex
 	idle   sync.Cond
@@ -37,8 +38,22 @@ type member[Q, A any] struct {
 	answered chan outcome[A] // holds one
 }
 
+// newBatcher makes a batcher whose groups are answered at their end, in their order.
 func newBatcher[Q, A any](most int, run func(key string, group []Q) []outcome[A]) *batcher[Q, A] {
-	b := &batcher[Q, A]{run: run, most: most, queues: map[string]*queue[Q, A]{}}
+	return newStage(most, true, func(key string, members []*member[Q, A]) {
+		group := make([]Q, len(members))
+		for i, m := range members {
+			group[i] = m.request
+		}
+		for i, o := range run(key, group) {
+			members[i].answered <- o
+		}
+	})
+}
+
+// newStage makes a batcher that may pass members on to another one.
+func newStage[Q, A any](most int, settles bool, run func(key string, group []*member[Q, A])) *batcher[Q, A] {
+	b := &batcher[Q, A]{run: run, most: most, settles: settles, queues: map[string]*queue[Q, A]{}}
 	b.idle.L = &b.mu
 	return b
 }
@@ -47,6 +62,21 @@ func newBatcher[Q, A any](most int, run func(key string, group []Q) []outcome[A]
 // begins, else what the group says.
 func (b *batcher[Q, A]) join(ctx context.Context, key string, request Q) <-chan outcome[A] {
 	m := &member[Q, A]{ctx: ctx, request: request, answered: make(chan outcome[A], 1)}
+	b.enqueue(key, m)
+	return m.answered
+}
+
+// pass puts members of another batcher's group into the next group of a key, whether or not their callers stay.
+func (b *batcher[Q, A]) pass(key string, members []*member[Q, A]) {
+	for _, m := range members {
+		m.ctx = context.Background()
+	}
+	if len(members) > 0 {
+		b.enqueue(key, members...)
+	}
+}
+
+func (b *batcher[Q, A]) enqueue(key string, members ...*member[Q, A]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	q := b.queues[key]
@@ -55,8 +85,7 @@ func (b *batcher[Q, A]) join(ctx context.Context, key string, request Q) <-chan 
 		b.queues[key] = q
 		go b.work(key, q) // drain waits for it
 	}
-	q.waiting = append(q.waiting, m)
-	return m.answered
+	q.waiting = append(q.waiting, members...)
 }
 
 // drain waits until no group runs and nobody waits.
@@ -82,26 +111,23 @@ func await[A any](ctx context.Context, answered <-chan outcome[A]) (A, error) {
 // work runs groups until nobody waits.
 func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 	for {
-		b.settle(q)
+		if b.settles {
+			b.settle(q)
+		}
 		members := b.next(key, q)
 		if members == nil {
 			return
 		}
-		group := make([]Q, 0, len(members))
 		staying := members[:0]
 		for _, m := range members {
 			if m.ctx.Err() != nil {
 				m.answered <- outcome[A]{err: fmt.Errorf("wait for the group: %w", context.Cause(m.ctx))}
 				continue
 			}
-			group, staying = append(group, m.request), append(staying, m)
+			staying = append(staying, m)
 		}
-		var outcomes []outcome[A]
-		if len(group) > 0 {
-			outcomes = b.run(key, group)
-		}
-		for i, o := range outcomes {
-			staying[i].answered <- o
+		if len(staying) > 0 {
+			b.run(key, staying)
 		}
 	}
 }

@@ -3,8 +3,10 @@ package strategy
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,42 +59,75 @@ type counter struct {
 
 // take is a take as Redis keeps it.
 type take struct {
-	hold    string
-	units   int64
-	pending bool
-	age     time.Duration // of a pending one as read by read, by Redis's clock
+	hold  string
+	units int64
+	entry string        // of the stream, that it was taken with, perhaps closed by now; empty where it is known to be
+	age   time.Duration // of a pending one as read by read, by Redis's clock
 }
 
 // reading is a counter with its pending takes as of one moment.
 type reading struct {
 	remaining, epoch, seq int64
 	takes                 int64
+	now                   int64 // by Redis's clock, in Unix milliseconds, like the first part of a stream's ids
 	pending               []take
 }
 
-// take takes for a group of holds and answers for each, with the same answer for the same id.
-func (c counter) take(ctx context.Context, event string, requests []origin.HoldRequest) ([]byte, error) {
-	args := make([]any, 1, 1+2*len(requests))
-	args[0] = c.replica
+// took is what take has done: an answer for each hold, and the entry of those that are taken.
+type took struct {
+	answers []byte
+	entry   string
+}
+
+// resolution is what has become of takes.
+type resolution struct {
+	became map[string]string // by hold
+	groups []string          // the entries of groups whose takes are all resolved or have their rows
+}
+
+// take takes for a group of holds and answers for each, with the same answer for the same id. Groups of earlier takes that are
+// to be closed are closed by the way.
+func (c counter) take(ctx context.Context, event string, requests []origin.HoldRequest, closed []string) (took, error) {
 	place := make(map[string]int, len(requests)) // of an id's answer
+	ids, units, buyers := make([]string, 0, len(requests)), make([]int64, 0, len(requests)), make([]string, 0, len(requests))
 	for _, r := range requests {
 		if _, twice := place[r.ID]; !twice {
 			place[r.ID] = len(place)
-			args = append(args, r.ID, strconv.FormatInt(r.Quantity, 10)+" "+r.Buyer)
+			ids, units, buyers = append(ids, r.ID), append(units, r.Quantity), append(buyers, r.Buyer)
 		}
 	}
-	digits, err := takeScript.Run(ctx, c.redis, c.keys(event), args...).Text()
+	args := []any{c.replica, list(ids), list(units), list(buyers)}
+	for _, entry := range closed {
+		args = append(args, entry)
+	}
+	answer, err := takeScript.Run(ctx, c.redis, c.keys(event), args...).StringSlice()
 	if err != nil {
-		return nil, unbuilt("take from the counter", err)
+		return took{}, unbuilt("take from the counter", err)
 	}
-	if len(digits) != len(place) {
-		return nil, fmt.Errorf("take from the counter: %d answers for %d holds", len(digits), len(place))
+	if len(answer) != 2 || len(answer[0]) != len(ids) {
+		return took{}, fmt.Errorf("take from the counter: answer %q for %d holds", answer, len(ids))
 	}
-	answers := make([]byte, len(requests))
+	t := took{answers: make([]byte, len(requests)), entry: answer[1]}
 	for i, r := range requests {
-		answers[i] = digits[place[r.ID]]
+		t.answers[i] = answer[0][place[r.ID]]
 	}
-	return answers, nil
+	return t, nil
+}
+
+// since is when a take was made, by Redis's clock in Unix milliseconds, 0 where that is of no account any more.
+func (t take) since() int64 {
+	made, _, _ := strings.Cut(t.entry, "-")
+	at, _ := strconv.ParseInt(made, 10, 64)
+	return at
+}
+
+// list writes a JSON list.
+func list[E string | int64](items []E) []byte {
+	text, err := json.Marshal(items)
+	if err != nil {
+		panic(err) // strings and numbers are JSON
+	}
+	return text
 }
 
 // claim takes over pending takes that their replica has been silent about. Two replicas never get the same ones.
@@ -113,22 +148,24 @@ func (c counter) claim(ctx context.Context, event string, silent time.Duration) 
 	return requests, nil
 }
 
-// resolve says what has become of takes, by hold, and returns the units that were given back.
-func (c counter) resolve(ctx context.Context, event string, became map[string]string) (int64, error) {
-	if len(became) == 0 {
+// resolve says what has become of takes, and returns the units that were given back.
+func (c counter) resolve(ctx context.Context, event string, became resolution) (int64, error) {
+	if len(became.became)+len(became.groups) == 0 {
 		return 0, nil
 	}
-	args := make([]any, 2, 2+len(became))
-	for i, what := range []string{takeHeld, takeSold, takeFree} {
+	kinds := []string{takeHeld, takeSold, takeFree}
+	args := make([]any, len(kinds), len(kinds)+len(became.became)+len(became.groups))
+	for i, kind := range kinds {
 		before := len(args)
-		for hold, is := range became {
-			if is == what {
+		for hold, is := range became.became {
+			if is == kind {
 				args = append(args, hold)
 			}
 		}
-		if what != takeFree {
-			args[i] = len(args) - before
-		}
+		args[i] = len(args) - before
+	}
+	for _, entry := range became.groups {
+		args = append(args, entry)
 	}
 	given, err := resolveScript.Run(ctx, c.redis, c.keys(event), args...).Int64()
 	return given, unbuilt("resolve takes", err)
@@ -150,11 +187,11 @@ func (c counter) read(ctx context.Context, event string) (reading, error) {
 		return reading{}, unbuilt("read the counter", err)
 	}
 	number := func(i int) int64 { n, _ := answer[i].(int64); return n }
-	r := reading{remaining: number(0), epoch: number(1), seq: number(2), takes: number(3)}
+	r := reading{remaining: number(0), epoch: number(1), seq: number(2), takes: number(3), now: number(4)}
 	for i := fixed; i+each <= len(answer); i += each {
 		hold, _ := answer[i].(string)
 		age := time.Duration(number(i+2)) * time.Millisecond
-		r.pending = append(r.pending, take{hold: hold, units: number(i + 1), pending: true, age: age})
+		r.pending = append(r.pending, take{hold: hold, units: number(i + 1), age: age})
 	}
 	return r, nil
 }
@@ -199,18 +236,24 @@ func (c counter) pending(ctx context.Context, event, id string) (hold origin.Hol
 	if err != nil {
 		return origin.Hold{}, false, fmt.Errorf("find a pending take: %w", err)
 	}
-	_, entry, isPending := strings.Cut(value, " ")
-	if !isPending {
+	t := parseTake(id, value)
+	if t.entry == "" {
 		return origin.Hold{}, false, nil
 	}
-	entries, err := c.redis.XRange(ctx, c.keys(event)[2], entry, entry).Result()
+	entries, err := c.redis.XRange(ctx, c.keys(event)[2], t.entry, t.entry).Result()
 	if err != nil || len(entries) == 0 {
 		return origin.Hold{}, false, err
 	}
-	take, _ := entries[0].Values[id].(string)
-	_, buyer, _ := strings.Cut(take, " ")
+	var ids, buyers []string
+	if err := errors.Join(unlist(entries[0].Values["ids"], &ids), unlist(entries[0].Values["buyers"], &buyers)); err != nil {
+		return origin.Hold{}, false, fmt.Errorf("find a pending take: %w", err)
+	}
+	i := slices.Index(ids, id)
+	if i < 0 || i >= len(buyers) {
+		return origin.Hold{}, false, nil
+	}
 	return origin.Hold{
-		ID: id, Event: event, Buyer: buyer, Quantity: parseTake(id, value).units, State: origin.HoldPending,
+		ID: id, Event: event, Buyer: buyers[i], Quantity: t.units, State: origin.HoldPending,
 	}, true, nil
 }
 
@@ -221,9 +264,15 @@ func (c counter) keys(event string) []string {
 	return []string{slot + "counter", slot + "takes", slot + "pending"}
 }
 
+// unlist reads a field of an entry, which is a JSON list.
+func unlist(field any, into *[]string) error {
+	text, _ := field.(string)
+	return json.Unmarshal([]byte(text), into)
+}
+
 func parseTake(hold, value string) take {
-	units, _, pending := strings.Cut(value, " ")
-	t := take{hold: hold, pending: pending}
+	units, entry, _ := strings.Cut(value, " ")
+	t := take{hold: hold, entry: entry}
 	t.units, _ = strconv.ParseInt(units, 10, 64)
 	return t
 }

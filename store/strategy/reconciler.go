@@ -141,14 +141,15 @@ func (r *reconciler) resolveTakes(ctx context.Context, now comparison) (checked,
 	}
 	err = r.counter.walk(ctx, r.event, func(some []take) error {
 		checked += int64(len(some))
-		given, err := r.resolveSome(ctx, some, young)
+		given, err := r.resolveSome(ctx, some, young, now.now)
 		returned += given
 		return err
 	})
 	return checked, returned, err
 }
 
-func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[string]bool) (int64, error) {
+// resolveSome resolves takes; young are those that were pending at a moment by Redis's clock, and whether they are to be left.
+func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[string]bool, at int64) (int64, error) {
 	ids := make([]string, len(some))
 	for i, t := range some {
 		ids[i] = t.hold
@@ -163,9 +164,9 @@ func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[str
 		row, written := rows[t.hold]
 		isYoung, wasPending := young[t.hold]
 		switch {
-		case written && (t.pending || becameOf(row) != takeHeld):
+		case written && (t.entry != "" || becameOf(row) != takeHeld):
 			became[t.hold] = becameOf(row)
-		case !written && !isYoung && (wasPending || !t.pending):
+		case !written && !isYoung && (wasPending || t.since() < at): // else it was taken meanwhile
 			stranded = append(stranded, origin.HoldRequest{ID: t.hold, Event: r.event, Quantity: t.units})
 		}
 	}
@@ -178,7 +179,7 @@ func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[str
 			became[id] = becameOf(row)
 		}
 	}
-	given, err := r.counter.resolve(ctx, r.event, became)
+	given, err := r.counter.resolve(ctx, r.event, resolution{became: became})
 	if errors.Is(err, errUnbuilt) {
 		return 0, nil
 	}

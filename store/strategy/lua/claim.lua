@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- Hands pending takes that their replica has been silent about to another one, and forgets replicas that are gone.
 -- KEYS[1] counter (hash: remaining, epoch, seq)
--- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
--- KEYS[3] groups of takes (stream: hold id -> "<units> <buyer>"; those with pending takes are so of the group "replicas")
+-- KEYS[2] takes (hash: hold id -> "<units>" or "<units> <stream id>", pending while the stream has that entry)
+-- KEYS[3] groups with pending takes (stream: ids, units, buyers, each a JSON list; all are of the group "replicas")
 -- ARGV[1] the replica that asks, which answers for them from now on
 -- ARGV[2] how long the silence must have lasted, in milliseconds
 -- ARGV[3] the most groups to hand over
@@ -14,13 +14,12 @@ end
 local answer = {}
 local claimed = redis.call('XAUTOCLAIM', KEYS[3], 'replicas', ARGV[1], ARGV[2], '0', 'COUNT', ARGV[3])
 for _, entry in ipairs(claimed[2]) do
-	local group = entry[2]
-	for i = 1, #group, 2 do
-		local units, buyer = string.match(group[i + 1], '^(%d+) (.*)$')
-		if redis.call('HGET', KEYS[2], group[i]) == units .. ' ' .. entry[1] then -- else it is pending no longer
-			answer[#answer + 1] = group[i]
-			answer[#answer + 1] = buyer
-			answer[#answer + 1] = tonumber(units)
+	local ids, units, buyers = cjson.decode(entry[2][2]), cjson.decode(entry[2][4]), cjson.decode(entry[2][6])
+	for n, take in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
+		if take == string.format('%.0f %s', units[n], entry[1]) then -- else it is pending no longer
+			answer[#answer + 1] = ids[n]
+			answer[#answer + 1] = buyers[n]
+			answer[#answer + 1] = units[n]
 		end
 	end
 end

@@ -1,19 +1,22 @@
 #!lua flags=allow-oom
 -- Says what has become of takes. Each is done once: a hold without a take is passed over.
--- KEYS[1] counter (hash: remaining, epoch, seq, and for each group its stream id -> how many of it are pending)
--- KEYS[2] takes (hash: hold id -> "<units>" or, while pending, "<units> <stream id>")
--- KEYS[3] groups of takes (stream; it begins with the oldest that has a pending take)
+-- KEYS[1] counter (hash: remaining, epoch, seq, and for each group its stream id -> how many of it are to be resolved)
+-- KEYS[2] takes (hash: hold id -> "<units>" or "<units> <stream id>", pending while the stream has that entry)
+-- KEYS[3] groups with pending takes (stream: ids, units, buyers, each a JSON list; all are of the group "replicas")
 -- ARGV[1] how many holds come first whose row is written: their takes are no longer pending
 -- ARGV[2] how many come then that are never to be given back
--- ARGV then the ids of these, and of any number whose takes are given back
+-- ARGV[3] how many come then whose takes are given back
+-- ARGV then the ids of these, and after them the stream ids of groups whose takes are all resolved or have their rows
 -- Returns the units given back; false where there is no counter.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) < 2 then
 	return false
 end
-local kept, sold = tonumber(ARGV[1]), tonumber(ARGV[2])
+local kept = 3 + tonumber(ARGV[1]) -- where those end whose row is written
+local sold = kept + tonumber(ARGV[2])
+local free = sold + tonumber(ARGV[3])
 local given, changed, settled, parsed = 0, false, {}, {}
 
--- parse reads a take: its units, and its group while it is pending. The takes of a group read alike.
+-- parse reads a take: its units, and the entry that it was taken with. The takes of a group read alike.
 local function parse(take)
 	if not parsed[take] then
 		local units, entry = string.match(take, '^(%d+) ?(%S*)$')
@@ -33,13 +36,13 @@ local function resolve(first, last)
 				settled[is.entry] = (settled[is.entry] or 0) + 1
 				changed = true
 			end
-			if i <= 2 + kept then
+			if i <= kept then
 				held[#held + 1] = ARGV[i]
 				held[#held + 1] = is.units
 			else
 				gone[#gone + 1] = ARGV[i]
 				changed = true
-				if i > 2 + kept + sold then
+				if i > sold then
 					given = given + tonumber(is.units)
 				end
 			end
@@ -53,24 +56,28 @@ local function resolve(first, last)
 	end
 end
 
-for i = 3, #ARGV, 1000 do
-	resolve(i, math.min(i + 999, #ARGV))
-end
-local done = false
-for entry, n in pairs(settled) do
-	if redis.call('HINCRBY', KEYS[1], entry, -n) <= 0 then
-		redis.call('HDEL', KEYS[1], entry)
+-- close ends a group: whatever still bears its stream id is no longer pending.
+local function close(entry)
+	if redis.call('HDEL', KEYS[1], entry) == 1 then
 		redis.call('XACK', KEYS[3], 'replicas', entry)
-		done = true
+		redis.call('XDEL', KEYS[3], entry)
+		changed = true
 	end
 end
-if done then
-	local oldest = redis.call('XPENDING', KEYS[3], 'replicas')[2]
-	if oldest then
-		redis.call('XTRIM', KEYS[3], 'MINID', oldest)
+
+for i = 4, free, 1000 do
+	resolve(i, math.min(i + 999, free))
+end
+for entry, n in pairs(settled) do
+	local left = tonumber(redis.call('HGET', KEYS[1], entry) or 0) - n
+	if left > 0 then
+		redis.call('HSET', KEYS[1], entry, left)
 	else
-		redis.call('XTRIM', KEYS[3], 'MAXLEN', 0)
+		close(entry)
 	end
+end
+for i = free + 1, #ARGV do
+	close(ARGV[i])
 end
 if given > 0 then
 	redis.call('HINCRBY', KEYS[1], 'remaining', given)
