@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -54,10 +55,10 @@ type taking struct {
 	group *takes // that it was taken with, nil where it was taken before, or without the counter
 }
 
-// takes are those of one entry of the stream. They belong to the group of the ledger that is being written.
+// takes are those of one entry of the stream.
 type takes struct {
 	entry string
-	left  int // of which the ledger has still to say what they become
+	left  atomic.Int64 // of which the ledger has still to say what they become
 }
 
 var _ origin.Strategy = (*atomicRedis)(nil)
@@ -183,7 +184,8 @@ func (s *atomicRedis) takeGroup(event string, members []*member[taking, origin.H
 	if err != nil && !errors.Is(err, errNoEvent) {
 		s.Logger.Warn("counter not reached, holds go to the ledger alone", zap.String("event", event), zap.Error(err))
 	}
-	group := &takes{entry: took.entry, left: bytes.Count(took.answers, []byte{takeDone})}
+	group := &takes{entry: took.entry}
+	group.left.Store(int64(bytes.Count(took.answers, []byte{takeDone})))
 	passed := members[:0]
 	for i, m := range members {
 		if err == nil && took.answers[i] == takeTooLate {

@@ -53,7 +53,7 @@ func settled(members []*member[taking, origin.HoldReply], out []outcome[origin.H
 		if _, voided := became[m.request.ID]; group == nil || out[i].err != nil && !voided {
 			continue
 		}
-		if group.left--; group.left == 0 {
+		if group.left.Add(-1) == 0 {
 			entries = append(entries, group.entry)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // outcome answers one member of a group.
@@ -13,9 +14,16 @@ type outcome[A any] struct {
 	err    error
 }
 
+const (
+	// slowGroup is how long a group may take until those who wait go on without it: its connection may be dead and say nothing.
+	slowGroup = 2 * time.Second
+	// mostSlow is how many slow groups of a key others go on without.
+	mostSlow = 4
+)
+
 // batcher runs requests in groups, one group of a key at a time: whatever arrived meanwhile is the next one. A second group at
-// once would only make both smaller, since they queue for the same row. A key without requests costs nothing: its worker ends
-// when nobody waits.
+// once would only make both smaller, since they queue for the same row; only behind a slow one another begins. A key without
+// requests costs nothing: its worker ends when nobody waits.
 type batcher[Q, A any] struct {
 	run     func(key string, group []*member[Q, A]) // answers each, or passes it on
 	most    int                                     // members of a group
@@ -29,6 +37,8 @@ type batcher[Q, A any] struct {
 // queue is what waits under one key, in order of arrival.
 type queue[Q, A any] struct {
 	waiting []*member[Q, A]
+	slow    int  // workers whose group is slow
+	worked  bool // there is another one
 }
 
 // member is one request and where its answer goes.
@@ -83,9 +93,17 @@ func (b *batcher[Q, A]) enqueue(key string, members ...*member[Q, A]) {
 	if q == nil {
 		q = &queue[Q, A]{}
 		b.queues[key] = q
-		go b.work(key, q) // drain waits for it
 	}
 	q.waiting = append(q.waiting, members...)
+	b.man(key, q)
+}
+
+// man gives a queue a worker, which drain waits for, if it needs one and may have it. The caller has the lock.
+func (b *batcher[Q, A]) man(key string, q *queue[Q, A]) {
+	if !q.worked && len(q.waiting) > 0 && q.slow < mostSlow {
+		q.worked = true
+		go b.work(key, q)
+	}
 }
 
 // drain waits until no group runs and nobody waits.
@@ -108,7 +126,7 @@ func await[A any](ctx context.Context, answered <-chan outcome[A]) (A, error) {
 	}
 }
 
-// work runs groups until nobody waits.
+// work runs groups until nobody waits, or another worker does since this one was slow.
 func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 	for {
 		if b.settles {
@@ -126,10 +144,38 @@ func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 			}
 			staying = append(staying, m)
 		}
-		if len(staying) > 0 {
-			b.run(key, staying)
+		if len(staying) > 0 && !b.runTimed(key, q, staying) {
+			return
 		}
 	}
+}
+
+// runTimed runs a group. If that takes long its worker is one too many from then on, unless there is no other at its end.
+func (b *batcher[Q, A]) runTimed(key string, q *queue[Q, A], group []*member[Q, A]) (works bool) {
+	ended, slow := false, false // under the lock
+	timer := time.AfterFunc(slowGroup, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if !ended {
+			slow, q.worked = true, false
+			q.slow++
+			b.man(key, q)
+		}
+	})
+	b.run(key, group)
+	timer.Stop()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ended = true
+	if !slow {
+		return true
+	}
+	q.slow--
+	if q.worked {
+		return false
+	}
+	q.worked = true
+	return true
 }
 
 // settle lets those who are about to join do so, else the first of them has a group of his own and all others wait for it: it
@@ -149,8 +195,11 @@ func (b *batcher[Q, A]) next(key string, q *queue[Q, A]) []*member[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(q.waiting) == 0 {
-		delete(b.queues, key)
-		b.idle.Broadcast()
+		q.worked = false
+		if q.slow == 0 {
+			delete(b.queues, key)
+			b.idle.Broadcast()
+		}
 		return nil
 	}
 	n := min(len(q.waiting), b.most)

@@ -125,3 +125,64 @@ func TestBatcher_WhoeverLeavesBeforeHisGroupIsNotInIt(t *testing.T) {
 		}
 	})
 }
+
+func TestBatcher_OthersGoOnWithoutASlowGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hangs = time.Minute
+		b := newBatcher(1, func(_ string, group []int) []outcome[int] {
+			if group[0] < 0 {
+				time.Sleep(hangs)
+			}
+			return make([]outcome[int], len(group))
+		})
+		start := time.Now()
+		join := func(n int) func() time.Duration {
+			answered := b.join(t.Context(), "k", n)
+			synctest.Wait()
+			return func() time.Duration { <-answered; return time.Since(start) }
+		}
+		first, second, third := join(-1), join(1), join(2)
+		if at := second(); at != slowGroup {
+			t.Errorf("the second was answered after %v, want %v", at, slowGroup)
+		}
+		if at := third(); at != slowGroup {
+			t.Errorf("the third was answered after %v, want %v", at, slowGroup)
+		}
+		if at := join(3)(); at != slowGroup {
+			t.Errorf("one that came later was answered after %v, want %v", at, slowGroup)
+		}
+		if at := first(); at != hangs {
+			t.Errorf("the slow one was answered after %v, want %v", at, hangs)
+		}
+		b.drain()
+		if len(b.queues) != 0 {
+			t.Errorf("%d queues are left", len(b.queues))
+		}
+	})
+}
+
+func TestBatcher_NoMoreThanAFewSlowGroupsAreLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running, most atomic.Int64
+		b := newBatcher(1, func(_ string, group []int) []outcome[int] {
+			most.Store(max(most.Load(), running.Add(1)))
+			time.Sleep(time.Minute)
+			running.Add(-1)
+			return make([]outcome[int], len(group))
+		})
+		var answers []<-chan outcome[int]
+		for n := range 3 * mostSlow {
+			answers = append(answers, b.join(t.Context(), "k", n))
+		}
+		for _, answered := range answers {
+			<-answered
+		}
+		b.drain()
+		if most.Load() != mostSlow {
+			t.Errorf("%d groups ran at once, want %d", most.Load(), mostSlow)
+		}
+		if len(b.queues) != 0 {
+			t.Errorf("%d queues are left", len(b.queues))
+		}
+	})
+}

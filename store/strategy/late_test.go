@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"sync"
@@ -52,6 +53,51 @@ func TestGroupCommit_ALostGroupThatArrivesAfterItsRepetitionMakesNothing(t *test
 	wantHeld(t, ledger, 1)
 }
 
+// TestGroupCommit_OthersGoOnWhileAConnectionIsSilent: what a group sends does not arrive, and nothing says so.
+func TestGroupCommit_OthersGoOnWhileAConnectionIsSilent(t *testing.T) {
+	address := services.Postgres(t)
+	behind, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := newNetwork(t, behind.Host)
+	behind.Host = network.address()
+	ledger := onPostgresAt(t, address)
+	s := shelf(t, strategy.GroupCommit, onPostgresAt(t, behind.String()), strategy.Settings{})
+	if _, err := ledger.PutEvent(t.Context(), origin.Event{ID: "e", Capacity: 10, Currency: "eur", MaxPerBuyer: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if reply, err := s.Strategy.Hold(t.Context(), ask("before")); err != nil || reply.Refusal != origin.NotRefused {
+		t.Fatal(reply, err)
+	}
+
+	held := network.hold()
+	stuck := make(chan error, 1)
+	go func() {
+		reply, err := s.Strategy.Hold(t.Context(), ask("stuck"))
+		if err == nil && reply.Refusal != origin.NotRefused {
+			err = fmt.Errorf("refused: %s", reply.Refusal)
+		}
+		stuck <- err
+	}()
+	<-held
+	for i := range 3 {
+		if reply, err := s.Strategy.Hold(t.Context(), ask(fmt.Sprint("other", i))); err != nil || reply.Refusal != origin.NotRefused {
+			t.Error(reply, err)
+		}
+	}
+	select {
+	case err := <-stuck:
+		t.Errorf("the stuck one was answered before the others (%v)", err)
+	default:
+	}
+	network.release()
+	if err := <-stuck; err != nil {
+		t.Error(err)
+	}
+	wantHeld(t, ledger, 5)
+}
+
 func wantHeld(t *testing.T, ledger origin.Ledger, held int64) {
 	t.Helper()
 	if stock, _, err := ledger.Event(t.Context(), "e"); err != nil || stock.Held != held {
@@ -63,10 +109,12 @@ func wantHeld(t *testing.T, ledger origin.Ledger, held int64) {
 type network struct {
 	listener net.Listener
 
-	mu     sync.Mutex
-	losing bool
-	kept   []byte   // sent by the client of the lost connection
-	server net.Conn // of the lost connection
+	mu       sync.Mutex
+	losing   bool
+	holding  chan struct{} // closed as soon as something is held, nil where nothing is to be
+	released chan struct{}
+	kept     []byte   // sent by the client of the lost connection
+	server   net.Conn // of the lost connection
 }
 
 func newNetwork(t *testing.T, server string) *network {
@@ -106,6 +154,16 @@ func (n *network) lose() {
 	n.losing = true
 }
 
+// hold keeps what is sent next, and its connection open, until it is released. The channel says when something is held.
+func (n *network) hold() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.holding, n.released = make(chan struct{}), make(chan struct{})
+	return n.holding
+}
+
+func (n *network) release() { close(n.released) }
+
 // deliver lets the server have what was sent over the lost connection, and waits until it has ended it.
 func (n *network) deliver() {
 	n.mu.Lock()
@@ -131,6 +189,7 @@ func (n *network) send(client, server net.Conn) {
 		if n.loses(server, buffer[:size]) {
 			return
 		}
+		n.holds()
 		server.Write(buffer[:size])
 	}
 }
@@ -143,6 +202,18 @@ func (n *network) loses(server net.Conn, sent []byte) bool {
 	}
 	n.losing, n.server, n.kept = false, server, sent
 	return true
+}
+
+// holds waits until what is to be held is released.
+func (n *network) holds() {
+	n.mu.Lock()
+	holding, released := n.holding, n.released
+	n.holding = nil
+	n.mu.Unlock()
+	if holding != nil {
+		close(holding)
+		<-released
+	}
 }
 
 // receive forwards what a server sends. A lost client does not get it.
