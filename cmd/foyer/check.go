@@ -21,6 +21,9 @@ func newCheck() *cobra.Command {
 			"and ends with exit code 2 if there is one.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := atMostOne(cmd, "print", "json", "schema"); err != nil {
+				return err
+			}
 			out := cmd.OutOrStdout()
 			if schema {
 				return printSchema(out)
@@ -45,7 +48,6 @@ func newCheck() *cobra.Command {
 	cmd.Flags().BoolVar(&show, "print", false, "print the effective configuration, defaults filled in and secrets hidden")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print a JSON Schema of the configuration, for editors")
-	cmd.MarkFlagsMutuallyExclusive("print", "json", "schema")
 	return cmd
 }
 

@@ -148,7 +148,7 @@ func TestGate_SaysWhatIsWrong(t *testing.T) {
 		{[]string{"set", "shop", "--admin", a.Admin}, exitMisuse, "nothing to set"},
 		{[]string{"set", "shop", "--capacity", "0", "--admin", a.Admin}, exitMisuse, "capacity is from 1"},
 		{[]string{"set", "shop", "--mode", "shut", "--admin", a.Admin}, exitMisuse, "mode is one of"},
-		{[]string{"set", "shop", "--capacity", "many"}, exitMisuse, "invalid argument"},
+		{[]string{"set", "shop", "--capacity", "many"}, exitMisuse, "--capacity takes a whole number"},
 		{[]string{"pause"}, exitMisuse, "takes GATE"},
 		{[]string{"stop", "shop"}, exitMisuse, "unknown command"},
 		{[]string{"pause", "shop", "--admin", "http://127.0.0.1:1"}, exitFailure, "connection refused"},

@@ -42,7 +42,7 @@ func newLoadtest() *cobra.Command {
 			"--anywhere says that the target is meant.",
 		Example: "  foyer loadtest http://127.0.0.1:8080/events/final --gate final --upstream 127.0.0.1:3000 \\\n" +
 			"    --admin http://127.0.0.1:9090 --visitors 2000 --rate 50 --leavers 0.3",
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeastOne("URL"),
 		RunE: func(cmd *cobra.Command, pages []string) error {
 			return runLoadtest(cmd.Context(), pages, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

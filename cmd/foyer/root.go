@@ -32,9 +32,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().StringP("config", "c", "foyer.yaml", "configuration `file`")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misuse{fmt.Errorf("%s: %w; see %[1]s --help", cmd.CommandPath(), err)}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newCheck(),
@@ -61,6 +59,16 @@ func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
 			return misuse{fmt.Errorf("%s takes %s, and got %d arguments; see %[1]s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args))}
+		}
+		return nil
+	}
+}
+
+// atLeastOne asks for one argument or more of a kind.
+func atLeastOne(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return misuse{fmt.Errorf("%s takes %s, one or more, and got none; see %[1]s --help", cmd.CommandPath(), name)}
 		}
 		return nil
 	}
