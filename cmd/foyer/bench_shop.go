@@ -51,7 +51,7 @@ func (b *benchRun) openShop(ctx context.Context, strategy origin.Strategy, event
 		shop.Handler().ServeHTTP(w, r)
 		hooks.Add(1)
 	})
-	listener, err := listen(ctx, "127.0.0.1:0")
+	listener, err := listen(ctx, "the shop", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

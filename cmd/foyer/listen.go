@@ -8,19 +8,33 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
 )
 
-// listen opens a TCP listener; port 0 takes a free one.
-func listen(ctx context.Context, address string) (net.Listener, error) {
+// listen opens a TCP listener; port 0 takes a free one. key is what gave the address: of the configuration, or a flag.
+func listen(ctx context.Context, key, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
+		return nil, fmt.Errorf("open %s at %s: %w; %s", key, address, err, listenMend(err))
 	}
 	return listener, nil
+}
+
+// listenMend is what helps where an address cannot be had.
+func listenMend(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "stop what listens there, or choose another address"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "choose an address that this machine has, or only :port for all it has"
+	case errors.Is(err, syscall.EACCES):
+		return "choose a port from 1024 on, or allow this one (CAP_NET_BIND_SERVICE)"
+	}
+	return "choose another address, as host:port"
 }
 
 // baseURL is how a listener is reached from this machine.

@@ -2,15 +2,62 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
+
+	"foyer/config"
 )
+
+func TestNewApp_NamesTheKeyOfAnAddressThatIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for key, addresses := range map[string][2]string{
+		"server.listen": {taken.Addr().String(), "127.0.0.1:0"}, "server.admin": {"127.0.0.1:0", taken.Addr().String()},
+	} {
+		yaml := fmt.Sprintf(`server: {listen: "%s", admin: "%s"}
+store: {state_file: ""}
+gates: [{name: shop, upstream: "http://127.0.0.1:1", capacity: 1}]`, addresses[0], addresses[1])
+		cfg, report := config.Parse("foyer.yaml", []byte(yaml), os.LookupEnv)
+		if err := report.Err(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := newApp(t.Context(), cfg, zap.NewNop(), fitting{})
+		for _, want := range []string{"open " + key + " at " + taken.Addr().String(), "stop what listens there, or choose another address"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: no %q in %v", key, want, err)
+			}
+		}
+	}
+}
+
+func TestListen_SaysWhatHelps(t *testing.T) {
+	if _, err := listen(t.Context(), "--listen", "127.0.0.1"); err == nil || !strings.Contains(err.Error(), "as host:port") {
+		t.Errorf("no port: %v", err)
+	}
+	for err, want := range map[error]string{
+		syscall.EADDRINUSE: "stop what listens there", syscall.EADDRNOTAVAIL: "that this machine has", syscall.EACCES: "from 1024 on",
+	} {
+		if got := listenMend(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+}
 
 func TestServeUntil_LetsRequestsInFlightFinish(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	listener, err := listen(ctx, "127.0.0.1:0")
+	listener, err := listen(ctx, "a test", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +92,7 @@ func TestServeUntil_LetsRequestsInFlightFinish(t *testing.T) {
 
 func TestServeUntil_WaitsNoLongerThanTheDrain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	listener, err := listen(ctx, "127.0.0.1:0")
+	listener, err := listen(ctx, "a test", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

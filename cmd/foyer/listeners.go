@@ -29,7 +29,7 @@ func (a *app) listen(ctx context.Context, settings config.Server) error {
 
 // openEdge listens for visitors.
 func (a *app) openEdge(ctx context.Context, settings config.Server) (err error) {
-	if a.edgeListener, err = listen(ctx, settings.Listen); err != nil {
+	if a.edgeListener, err = listen(ctx, "server.listen", settings.Listen); err != nil {
 		return err
 	}
 	scheme := "http"
@@ -54,7 +54,7 @@ func (a *app) openEdge(ctx context.Context, settings config.Server) (err error) 
 
 // openAdmin listens for operators.
 func (a *app) openAdmin(ctx context.Context, settings config.Server) (err error) {
-	if a.adminListener, err = listen(ctx, settings.Admin); err != nil {
+	if a.adminListener, err = listen(ctx, "server.admin", settings.Admin); err != nil {
 		return err
 	}
 	a.Admin = baseURL("http", a.adminListener)

@@ -131,7 +131,7 @@ func runLoadtest(ctx context.Context, pages []string, s loadtestSettings, out, p
 	if s.upstream != "" {
 		storefront := loadtest.NewStorefront(s.idle)
 		load.Party.Meter = storefront.Meter
-		listener, err := listen(ctx, s.upstream)
+		listener, err := listen(ctx, "--upstream", s.upstream)
 		if err != nil {
 			return err
 		}

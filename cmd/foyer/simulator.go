@@ -30,7 +30,7 @@ func newSimulator() *cobra.Command {
 			if secret == "" {
 				secret = "whsec_simulator"
 			}
-			listener, err := listen(cmd.Context(), address)
+			listener, err := listen(cmd.Context(), "--listen", address)
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ func newTill(ctx context.Context, settings config.Payment, logger *zap.Logger) (
 	if url := settings.Simulator.URL; url != "" {
 		return &till{gateway: simulator.NewClient(url, settings.Timeout, secrets), base: url}, nil
 	}
-	listener, err := listen(ctx, "127.0.0.1:0")
+	listener, err := listen(ctx, "the simulator", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
