@@ -179,3 +179,11 @@ func anyOr(none string, items []string, lead ...string) string {
 	}
 	return strings.Join(lead, "") + strings.Join(items, ", ")
 }
+
+// counted is a number with what it counts.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

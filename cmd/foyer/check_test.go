@@ -105,3 +105,11 @@ func TestCheck_SaysThatTheFileIsNotThere(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestCounted_KnowsOneFromMany(t *testing.T) {
+	for n, want := range map[int]string{0: "0 migrations were", 1: "1 migration was", 2: "2 migrations were"} {
+		if got := counted(n, "migration was", "migrations were"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -91,6 +91,19 @@ func TestMigrateAndReconcile_OnAFreshLedger(t *testing.T) {
 	}
 }
 
+func TestReconcile_SaysThatThereIsNoEventYet(t *testing.T) {
+	yaml := strings.Replace(shopYAML, "SQLITE", filepath.Join(t.TempDir(), "ledger.db"), 1)
+	for _, args := range [][]string{{"reconcile"}, {"reconcile", "--check"}} {
+		out, err := command(t, yaml, args...)
+		if err != nil || !strings.Contains(out, "holds no event yet: foyer serve puts") {
+			t.Errorf("%v: %v, %q", args, err, out)
+		}
+	}
+	if out, err := command(t, yaml, "reconcile", "--json"); err != nil || strings.Contains(out, "yet") {
+		t.Errorf("as JSON: %v, %q", err, out)
+	}
+}
+
 func TestReconcile_NamesTheRowThatBreaksAnInvariant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	yaml := strings.Replace(shopYAML, "SQLITE", path, 1)
@@ -104,7 +117,7 @@ func TestReconcile_NamesTheRowThatBreaksAnInvariant(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := command(t, yaml, "reconcile", "--check")
-	if err == nil || !strings.Contains(out, "final: held 0 and sold 1, in rows 0 and 0") {
+	if err == nil || !strings.Contains(err.Error(), "1 row breaks") || !strings.Contains(out, "final: held 0 and sold 1, in rows 0 and 0") {
 		t.Errorf("%v, %s", err, out)
 	}
 }

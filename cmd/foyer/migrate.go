@@ -24,7 +24,7 @@ func newMigrate() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("migrate the ledger: %w", err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the ledger is up to date, %d migrations were missing\n", applied)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the ledger is up to date, %s missing\n", counted(applied, "migration was", "migrations were"))
 			return err
 		},
 	}

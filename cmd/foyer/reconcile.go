@@ -114,7 +114,12 @@ func reconcileAll(ctx context.Context, cfg *config.Config, check bool) (found []
 	return found, nil
 }
 
+// tellReconciled writes it for people.
 func tellReconciled(w io.Writer, found []reconciled) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(w, "the ledger holds no event yet: foyer serve puts those of the configuration on sale")
+		return err
+	}
 	for _, event := range found {
 		counter := "no counter"
 		if event.Counter != nil {
@@ -137,7 +142,8 @@ func judgeReconciled(found []reconciled) error {
 	var errs []error
 	for _, event := range found {
 		if len(event.Problems) > 0 {
-			errs = append(errs, fmt.Errorf("event %s: %d rows break an invariant", event.Event, len(event.Problems)))
+			rows := counted(len(event.Problems), "row breaks", "rows break")
+			errs = append(errs, fmt.Errorf("event %s: %s an invariant", event.Event, rows))
 		}
 		if event.DriftAfter != 0 {
 			errs = append(errs, fmt.Errorf("event %s: the counter is off by %d", event.Event, event.DriftAfter))

@@ -110,7 +110,7 @@ func (r *reloader) refusal(report config.Report) error {
 	if report.OK() {
 		return nil
 	}
-	return fmt.Errorf("%d problems in %s", len(report.Problems), r.path)
+	return fmt.Errorf("%s in %s", counted(len(report.Problems), "problem", "problems"), r.path)
 }
 
 // warn logs what is odd about a file.
