@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,19 +46,26 @@ func newKeysUpstream() *cobra.Command {
 
 // upstreamSecrets are the secrets of an upstream that a gate leads to, in the order of tokens.keys.
 func upstreamSecrets(cfg *config.Config, upstream string) ([]madeKey, error) {
-	used := false
+	var known []string
 	for _, gate := range cfg.Gates {
-		used = used || gate.Upstream == upstream && upstream != config.UpstreamOrigin
+		if gate.Upstream != config.UpstreamOrigin && !slices.Contains(known, gate.Upstream) {
+			known = append(known, gate.Upstream)
+		}
 	}
-	if !used {
-		return nil, misuse{fmt.Errorf("no gate leads to the upstream %s", upstream)}
+	base := strings.TrimSuffix(upstream, "/") // as the configuration reads the URL of a gate
+	switch {
+	case len(known) == 0:
+		return nil, misuse{errors.New("all gates lead to the embedded shop, which needs no secret: it is for the URL of an upstream")}
+	case !slices.Contains(known, base):
+		return nil, misuse{fmt.Errorf("no gate leads to the upstream %s: give one of gates[].upstream, %s",
+			upstream, strings.Join(known, ", "))}
 	}
 	secrets := []madeKey{}
 	for _, key := range cfg.Tokens.Keys {
 		if key.Ed25519File != "" {
 			return nil, misuse{fmt.Errorf("the EdDSA key %q signs: upstreams check with /_foyer/jwks.json", key.ID)}
 		}
-		secrets = append(secrets, madeKey{ID: key.ID, Secret: assertion.Secret([]byte(key.Secret), upstream)})
+		secrets = append(secrets, madeKey{ID: key.ID, Secret: assertion.Secret([]byte(key.Secret), base)})
 	}
 	if len(secrets) == 0 {
 		return nil, misuse{errors.New("tokens.keys is empty: what signs changes at each start")}
