@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"time"
 
@@ -22,6 +23,9 @@ func newSimulator() *cobra.Command {
 			"Stripe's API, without money. GET /_simulator/charges tells what was charged.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkWebhookURL(webhookURL); err != nil {
+				return err
+			}
 			logger, _, err := newLogger(config.Log{Level: "info", Format: "console"}, cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -49,4 +53,17 @@ func newSimulator() *cobra.Command {
 	cmd.Flags().StringVar(&webhookURL, "webhook-url", "", "where webhooks are sent, such as http://127.0.0.1:8080/webhooks/simulator; empty: none are")
 	cmd.Flags().StringVar(&secretVariable, "webhook-secret-env", "SIM_WEBHOOK_SECRET", "environment `variable` with the secret that signs webhooks; unset: whsec_simulator")
 	return cmd
+}
+
+// checkWebhookURL refuses what no webhook can be sent to; nothing sends none.
+func checkWebhookURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Hostname() == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+		return misuse{fmt.Errorf("--webhook-url %q is no URL that webhooks can be sent to: write http(s)://host:port/path, "+
+			"such as http://127.0.0.1:8080/webhooks/simulator", text)}
+	}
+	return nil
 }
