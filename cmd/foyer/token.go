@@ -15,6 +15,10 @@ import (
 	"foyer/config"
 )
 
+// tokenText says what a token is, to those who gave something else.
+const tokenText = "a token is three parts with dots between, such as eyJ….eyJ….…, and comes as the value of the cookie foyer-GATE " +
+	"(__Host-foyer-GATE over HTTPS) or of the header Foyer-Token: give that value alone"
+
 // inspected is what foyer token inspect prints.
 type inspected struct {
 	Algorithm  string     `json:"algorithm"`
@@ -90,7 +94,7 @@ func inspectToken(cmd *cobra.Command, raw string, now time.Time) (inspected, err
 	}
 	found, err := admission.Inspect(raw, ring, leeway, now)
 	if err != nil {
-		return inspected{}, misuse{err}
+		return inspected{}, misuse{fmt.Errorf("%w; %s", err, tokenText)}
 	}
 	told := newInspected(found)
 	told.Reason = judgement(found, cfg, now)

@@ -110,7 +110,18 @@ func TestTokenInspect_SaysWhatItIsAndWhyItDoesNotCount(t *testing.T) {
 	if err != nil || !strings.Contains(out, "unverified") || !strings.Contains(out, "ticket   7") {
 		t.Errorf("without a key: %v\n%s", err, out)
 	}
-	if _, err := printed(t, "token", "inspect", "junk"); exitCode(err) != exitMisuse {
-		t.Errorf("junk: %v", err)
+}
+
+func TestTokenInspect_SaysWhatATokenIs(t *testing.T) {
+	for _, junk := range []string{"abc", "", "foyer-final=a.b.c", "a.b", strings.Repeat("a.", 5000)} {
+		_, err := printed(t, "token", "inspect", junk)
+		if exitCode(err) != exitMisuse {
+			t.Fatalf("%q: %v", junk, err)
+		}
+		for _, want := range []string{"three parts with dots between", "cookie foyer-GATE", "header Foyer-Token"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: no %q in %v", junk, want, err)
+			}
+		}
 	}
 }
