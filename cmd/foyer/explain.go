@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/net/http/httpguts"
 
 	"foyer/config"
 	"foyer/proxy"
@@ -132,7 +133,11 @@ func readRequest(method, target string, headers []string, from string) (r *http.
 	var head strings.Builder
 	fmt.Fprintf(&head, "%s %s HTTP/1.1\r\n", method, target)
 	for _, header := range headers {
-		if name, value, _ := strings.Cut(header, ":"); strings.EqualFold(name, "Host") {
+		name, value, ok := strings.Cut(header, ":")
+		if !ok || !httpguts.ValidHeaderFieldName(name) || strings.ContainsAny(value, "\r\n") {
+			return nil, nil, fmt.Errorf("read -H %q: a header is one line, 'Name: value', such as 'Host: tickets.example.com'", header)
+		}
+		if strings.EqualFold(name, "Host") {
 			host = strings.TrimSpace(value)
 			continue
 		}

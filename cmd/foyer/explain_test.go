@@ -70,3 +70,17 @@ func TestExplain_TellsPeople(t *testing.T) {
 		}
 	}
 }
+
+func TestExplain_RefusesAHeaderThatIsNone(t *testing.T) {
+	for _, header := range []string{"nonsense", "", ": value", "a b: c", "X-Staff\r\nKey: a", "X-Staff-Key: a\r\nHost: b"} {
+		_, err := command(t, explainYAML, "explain", "GET", "/sale", "-H", header)
+		if exitCode(err) != exitMisuse || !strings.Contains(err.Error(), "-H") || !strings.Contains(err.Error(), "'Name: value'") {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+	for _, header := range []string{"X-Staff-Key:a", "X-Staff-Key:", "host: tickets.example.com"} {
+		if out, err := command(t, explainYAML, "explain", "GET", "/sale", "-H", header); err != nil {
+			t.Errorf("%q: %v\n%s", header, err, out)
+		}
+	}
+}
