@@ -146,7 +146,7 @@ func TestGate_SaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"pause", "nowhere", "--admin", a.Admin}, exitMisuse, "no such gate"},
 		{[]string{"set", "shop", "--admin", a.Admin}, exitMisuse, "nothing to set"},
-		{[]string{"set", "shop", "--capacity", "0", "--admin", a.Admin}, exitMisuse, "capacity is from 1"},
+		{[]string{"set", "shop", "--capacity", "0", "--admin", a.Admin}, exitMisuse, "capacity is a whole number from 1"},
 		{[]string{"set", "shop", "--mode", "shut", "--admin", a.Admin}, exitMisuse, "mode is one of"},
 		{[]string{"set", "shop", "--capacity", "many"}, exitMisuse, "--capacity takes a whole number"},
 		{[]string{"pause"}, exitMisuse, "takes GATE"},
