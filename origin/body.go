@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 const (
@@ -40,11 +41,11 @@ func readFields(w http.ResponseWriter, r *http.Request, allowed ...string) (fiel
 // parseFields does what encoding/json does not: it minds case, repeated members and what follows the object.
 func parseFields(body []byte, allowed []string) (fields, error) {
 	if !json.Valid(body) {
-		return nil, errors.New("the body is not one JSON value")
+		return nil, fmt.Errorf("the body is not one JSON object with %s", strings.Join(allowed, ", "))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
-		return nil, errors.New("the body is not a JSON object")
+		return nil, fmt.Errorf("the body is not one JSON object with %s", strings.Join(allowed, ", "))
 	}
 	found := fields{}
 	for decoder.More() {
@@ -58,7 +59,7 @@ func parseFields(body []byte, allowed []string) (fields, error) {
 			return nil, errors.New("the body cannot be read")
 		}
 		if !slices.Contains(allowed, member) {
-			return nil, fmt.Errorf("unknown member %q", member)
+			return nil, fmt.Errorf("unknown member %q: the body takes %s", member, strings.Join(allowed, ", "))
 		}
 		if _, twice := found[member]; twice {
 			return nil, fmt.Errorf("member %q twice", member)

@@ -90,3 +90,15 @@ func FuzzParseFields_NeverTakesMoreThanAllowed(f *testing.F) {
 		}
 	})
 }
+
+func TestParseFields_NamesTheMembersItTakes(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"kapacity":80}`: `unknown member "kapacity": the body takes capacity`,
+		`[80]`:            "the body is not one JSON object with capacity",
+		`capacity=80`:     "the body is not one JSON object with capacity",
+	} {
+		if _, err := parseFields([]byte(body), []string{"capacity"}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", body, err, want)
+		}
+	}
+}
