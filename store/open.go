@@ -89,10 +89,23 @@ func (s *Stores) openState() error {
 	}
 	file, err := statefile.Open(s.settings.StateFile)
 	if err != nil {
-		return fmt.Errorf("%w; each process needs a store.state_file of its own, or none", err)
+		return fmt.Errorf("store.state_file: %w; %s", err, s.stateMend(err))
 	}
 	s.state = newState(file)
 	return nil
+}
+
+// stateMend is what helps where the state file cannot be opened.
+func (s *Stores) stateMend(err error) string {
+	switch {
+	case errors.Is(err, statefile.ErrInUse):
+		return "each process needs a file of its own, or none"
+	case errors.Is(err, statefile.ErrBroken) && s.redis != nil:
+		return "move it away and start again: the line is in Redis, and the file is of use only where Redis loses it"
+	case errors.Is(err, statefile.ErrBroken):
+		return "move it away and start again; without it those in line begin anew"
+	}
+	return "name a file in a folder that is there and that this process may write to, or none"
 }
 
 func (s *Stores) openLedger(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,5 +60,40 @@ func TestStateFile_SaysOnceThatTheDiskIsFullAndOnceThatItIsNot(t *testing.T) {
 	}
 	if len(said) != 2 || said[0] != "state is not saved" || said[1] != "state is saved again" {
 		t.Errorf("the log says %q", said)
+	}
+}
+
+func TestStateFile_SaysWhatHelpsWhereItCannotBeOpened(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	taken, err := Open(t.Context(), Settings{StateFile: filepath.Join(folder, "taken.state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for name, tc := range map[string]struct {
+		settings Settings
+		want     string
+	}{
+		"broken":         {Settings{StateFile: write("broken.state", "{")}, "move it away and start again; without it those in line begin anew"},
+		"another format": {Settings{StateFile: write("old.state", `{"version":9}`)}, "it is of format 9, and this foyer reads format 1"},
+		"with Redis":     {Settings{StateFile: write("redis.state", "{"), Redis: "redis://127.0.0.1:1/0"}, "the line is in Redis"},
+		"taken":          {Settings{StateFile: filepath.Join(folder, "taken.state")}, "each process needs a file of its own"},
+		"no folder":      {Settings{StateFile: filepath.Join(folder, "none", "foyer.state")}, "a folder that is there and that this process may write to"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(t.Context(), tc.settings)
+			for _, want := range []string{"store.state_file: ", tc.settings.StateFile, tc.want} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("no %q in %v", want, err)
+				}
+			}
+		})
 	}
 }

@@ -20,8 +20,13 @@ const Every = time.Second
 // version is the format's; a file of another is refused.
 const version = 1
 
-// ErrInUse is the error of a file that another process has open.
-var ErrInUse = errors.New("in use by another process")
+// Errors of Open that the caller has advice for.
+var (
+	// ErrInUse is the error of a file that another process has open.
+	ErrInUse = errors.New("in use by another process")
+	// ErrBroken is the error of a file that is no state file, or one of another format.
+	ErrBroken = errors.New("it cannot be read")
+)
 
 // File is an open state file. Make one with Open.
 type File struct {
@@ -38,7 +43,7 @@ type content struct {
 }
 
 // Open locks and reads a state file; one that does not exist is empty. It is marked as not cleanly closed at once. The
-// error is ErrInUse where another process has it open. The caller must call Close.
+// error is ErrInUse where another process has it open, and ErrBroken where what it holds is no state. The caller must call Close.
 func Open(path string) (*File, error) {
 	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -65,11 +70,11 @@ func (f *File) open() error {
 		return err
 	default:
 		if err := json.Unmarshal(text, &f.read); err != nil {
-			return fmt.Errorf("read: %w", err)
+			return fmt.Errorf("%w: %w", ErrBroken, err)
 		}
 	}
 	if f.read.Version != version {
-		return fmt.Errorf("format %d, want %d", f.read.Version, version)
+		return fmt.Errorf("%w: it is of format %d, and this foyer reads format %d", ErrBroken, f.read.Version, version)
 	}
 	return f.write(content{Version: version, Gates: f.read.Gates})
 }

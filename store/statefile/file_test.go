@@ -73,8 +73,8 @@ func TestOpen_RefusesWhatItCannotRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path); err == nil {
-			t.Fatalf("no error for %q", text)
+		if _, err := Open(path); !errors.Is(err, ErrBroken) {
+			t.Fatalf("for %q the error is %v, want ErrBroken", text, err)
 		}
 		if after, _ := os.ReadFile(path); string(after) != text {
 			t.Fatalf("%q was overwritten with %q", text, after)
