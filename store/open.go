@@ -65,7 +65,7 @@ func Open(ctx context.Context, settings Settings) (*Stores, error) {
 	if settings.Redis != "" {
 		client, err := redisstore.Dial(settings.Redis)
 		if err != nil {
-			return nil, fmt.Errorf("open redis: %w", err)
+			return nil, Advise("store.redis", "write it as redis://user:password@host:port/0", err)
 		}
 		s.redis = client
 	}
@@ -78,9 +78,23 @@ func Open(ctx context.Context, settings Settings) (*Stores, error) {
 // Migrate brings the ledger's schema up to date and answers how many migrations were missing.
 func Migrate(ctx context.Context, settings Settings) (applied int, err error) {
 	if settings.Postgres != "" {
-		return pgstore.Migrate(ctx, settings.Postgres)
+		applied, err = pgstore.Migrate(ctx, settings.Postgres)
+		return applied, Advise("store.postgres", pgstore.Mend(err), err)
 	}
-	return sqlitestore.Migrate(ctx, settings.SQLite)
+	applied, err = sqlitestore.Migrate(ctx, settings.SQLite)
+	return applied, Advise("store.sqlite "+settings.SQLite, sqlitestore.Mend(err), err)
+}
+
+// Advise names the key of the configuration, or the flag, that leads to a store which failed, and what helps if that is
+// known, before what its driver says. Nil stays nil.
+func Advise(key, mend string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case mend == "":
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return fmt.Errorf("%s: %s: %w", key, mend, err)
 }
 
 func (s *Stores) openState() error {
@@ -115,14 +129,14 @@ func (s *Stores) openLedger(ctx context.Context) error {
 	if s.settings.Postgres != "" {
 		opened, err := pgstore.Open(ctx, s.settings.Postgres)
 		if err != nil {
-			return fmt.Errorf("open the ledger in postgres: %w", err)
+			return Advise("store.postgres", pgstore.Mend(err), err)
 		}
 		s.ledger = strategy.Grouped(opened)
 		return nil
 	}
 	opened, err := sqlitestore.Open(ctx, s.settings.SQLite)
 	if err != nil {
-		return fmt.Errorf("open the ledger in %s: %w", s.settings.SQLite, err)
+		return Advise("store.sqlite "+s.settings.SQLite, sqlitestore.Mend(err), err)
 	}
 	s.ledger = strategy.Grouped(opened)
 	return nil
@@ -171,11 +185,12 @@ func (s *Stores) Strategy(name string) (origin.Strategy, error) {
 	return strategy.New(name, strategy.Settings{Ledger: s.ledger, Redis: s.redis, Prefix: s.settings.Prefix, Logger: s.settings.Logger})
 }
 
-// Ping asks each store whether it answers, by name.
+// Ping asks each store whether it answers, by name. An error says what helps.
 func (s *Stores) Ping(ctx context.Context) map[string]error {
 	answers := map[string]error{}
 	if s.redis != nil {
-		answers["redis"] = s.redis.Ping(ctx).Err()
+		err := s.redis.Ping(ctx).Err()
+		answers["redis"] = Advise("store.redis", redisstore.Mend(err), err)
 	}
 	if s.ledger != nil {
 		answers["ledger"] = s.ledger.Ping(ctx)

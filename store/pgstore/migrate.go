@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -14,6 +15,9 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// errNoSchema is the error of a search_path in which there is no schema to make tables in.
+var errNoSchema = errors.New("no schema of its search_path is there")
 
 // Migrate brings the schema up to date and returns the number of migrations that were missing. Several at once wait for
 // each other on an advisory lock of the schema.
@@ -37,6 +41,13 @@ func migrateLocked(ctx context.Context, db *sql.DB) (int, error) {
 		return 0, err
 	}
 	defer lock.Close()
+	var there bool
+	if err := lock.QueryRowContext(ctx, `select current_schema() is not null`).Scan(&there); err != nil {
+		return 0, err
+	}
+	if !there {
+		return 0, errNoSchema
+	}
 	const key = `hashtextextended('foyer ledger in ' || current_schema(), 0)`
 	if _, err := lock.ExecContext(ctx, `select pg_advisory_lock(`+key+`)`); err != nil {
 		return 0, err

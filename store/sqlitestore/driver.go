@@ -35,3 +35,24 @@ func isRejected(err error) bool {
 	var failed *sqlite.Error
 	return errors.As(err, &failed) && failed.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
 }
+
+// Mend is what helps against an error of [Open] or [Migrate]; empty where nothing is known to.
+func Mend(err error) string {
+	var failed *sqlite.Error
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	switch failed.Code() & 0xff { // without what extends it
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return "name a file in a folder that is there and that this process may write to; it makes files beside it"
+	case sqlite3.SQLITE_NOTADB:
+		return "name another file: this one is no SQLite database"
+	case sqlite3.SQLITE_CORRUPT:
+		return "put a good copy of the ledger in its place"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "end the process that has it locked, or name another file"
+	case sqlite3.SQLITE_FULL:
+		return "make room on its disk"
+	}
+	return ""
+}
