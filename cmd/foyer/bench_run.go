@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"foyer/internal/services"
+	"foyer/store"
 	"foyer/store/pgstore"
 	"foyer/store/redisstore"
 	"foyer/store/strategy"
@@ -61,31 +62,40 @@ func (b *benchRun) open(ctx context.Context, schema string) error {
 		}
 		b.undo, b.redis = append(b.undo, server.Close), server.URL()
 	}
+	if err := b.dialRedis(ctx); err != nil {
+		return err
+	}
 	if err := b.makeSchema(ctx, schema); err != nil {
 		return err
 	}
 	b.undo = append(b.undo, b.removeKeys)
-	return b.openStores(ctx)
+	return b.openLedger(ctx)
 }
 
-// openStores opens what the benches measure.
-func (b *benchRun) openStores(ctx context.Context) (err error) {
+// openLedger opens the ledger in the schema.
+func (b *benchRun) openLedger(ctx context.Context) (err error) {
 	if b.ledger, err = pgstore.Open(ctx, b.postgres); err != nil {
 		return err
 	}
 	b.undo = append(b.undo, b.ledger.Close)
+	return nil
+}
+
+// dialRedis makes the client, and sees that there is a Redis.
+func (b *benchRun) dialRedis(ctx context.Context) (err error) {
 	if b.client, err = redisstore.Dial(b.redis); err != nil {
-		return err
+		return fmt.Errorf("read --redis: %w", err)
 	}
 	b.undo = append(b.undo, b.client.Close)
-	return nil
+	err = b.client.Ping(ctx).Err()
+	return store.Advise("--redis", redisstore.Mend(err), err)
 }
 
 // makeSchema makes a schema of the bench's own and has the URL lead there.
 func (b *benchRun) makeSchema(ctx context.Context, schema string) error {
 	plain := b.postgres
 	if err := execute(ctx, plain, "create schema "+schema); err != nil {
-		return fmt.Errorf("make schema %s: %w", schema, err)
+		return store.Advise("--postgres", pgstore.Mend(err), fmt.Errorf("make schema %s: %w", schema, err))
 	}
 	b.undo = append(b.undo, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // also after an interrupt

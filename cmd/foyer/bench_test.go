@@ -56,3 +56,17 @@ func TestBench_RefusesNumbersThatMeanNothing(t *testing.T) {
 		t.Errorf("got %v, want a misuse", err)
 	}
 }
+
+func TestBench_NamesTheFlagOfAServerThatDoesNotAnswer(t *testing.T) {
+	redis, _ := services.Redis(t)
+	for want, settings := range map[string]benchSettings{
+		"--redis: see that Redis runs":       {redis: "redis://127.0.0.1:1/0", postgres: "postgres://postgres@127.0.0.1:1/postgres"},
+		"--postgres: see that Postgres runs": {redis: redis, postgres: "postgres://postgres@127.0.0.1:1/postgres"},
+	} {
+		settings.buyers, settings.tickets = 1, 1
+		var out strings.Builder
+		if err := runBench(t.Context(), settings, &out, &out); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

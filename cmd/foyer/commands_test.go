@@ -104,6 +104,19 @@ func TestReconcile_SaysThatThereIsNoEventYet(t *testing.T) {
 	}
 }
 
+func TestReconcile_NamesTheKeyOfARedisThatDoesNotAnswer(t *testing.T) {
+	yaml := strings.Replace(shopYAML, "SQLITE", `":memory:", redis: "redis://127.0.0.1:1/0"`, 1) + `  strategy: atomic_redis
+tokens: {keys: [{id: one, secret: 0123456789abcdef0123456789abcdef}]}
+`
+	_, err := command(t, yaml, "reconcile")
+	if exitCode(err) != exitFailure || !strings.Contains(err.Error(), "store.redis: see that Redis runs") {
+		t.Errorf("%v", err)
+	}
+	if _, err = command(t, strings.Replace(yaml, "atomic_redis", "group_commit", 1), "reconcile"); err != nil {
+		t.Errorf("by a strategy that keeps nothing in Redis: %v", err)
+	}
+}
+
 func TestReconcile_NamesTheRowThatBreaksAnInvariant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	yaml := strings.Replace(shopYAML, "SQLITE", path, 1)

@@ -22,7 +22,7 @@ func newMigrate() *cobra.Command {
 			}
 			applied, err := store.Migrate(cmd.Context(), storeSettings(cfg))
 			if err != nil {
-				return fmt.Errorf("migrate the ledger: %w", err)
+				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the ledger is up to date, %s missing\n", counted(applied, "migration was", "migrations were"))
 			return err

@@ -15,6 +15,7 @@ import (
 	"foyer/config"
 	"foyer/origin"
 	"foyer/store"
+	"foyer/store/strategy"
 )
 
 // settleMargin is how much longer than payment.settle a payment may be unsettled: the resolver cancels it after that.
@@ -72,13 +73,16 @@ func reconcileAll(ctx context.Context, cfg *config.Config, check bool) (found []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stores.Close()) }()
-	strategy, err := stores.Strategy(cfg.Origin.Strategy)
+	made, err := stores.Strategy(cfg.Origin.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	look := strategy.Reconcile
+	if err := stores.Ping(ctx)["redis"]; err != nil && cfg.Origin.Strategy == strategy.AtomicRedis {
+		return nil, err // its counters are there
+	}
+	look := made.Reconcile
 	if check {
-		look = strategy.Compare
+		look = made.Compare
 	}
 	events, err := stores.Ledger().Events(ctx)
 	if err != nil {

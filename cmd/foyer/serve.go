@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 )
 
 func newServe() *cobra.Command {
@@ -25,6 +26,9 @@ func newServe() *cobra.Command {
 			app, err := newApp(cmd.Context(), cfg, logger, fitting{})
 			if err != nil {
 				return err
+			}
+			if err := app.stores.Ping(cmd.Context())["redis"]; err != nil { // it starts without, and goes on asking
+				logger.Warn("redis does not answer", zap.Error(err))
 			}
 			if err := app.reloads(configPath(cmd), cfg, level); err != nil {
 				return errors.Join(err, app.close())
