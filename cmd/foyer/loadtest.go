@@ -118,7 +118,7 @@ func runLoadtest(ctx context.Context, pages []string, s loadtestSettings, out, p
 	defer transport.CloseIdleConnections()
 	for _, base := range bases { // a target that may not be had, or is not there, is said at once
 		if err := loadtest.Warm(ctx, transport, base+"/_foyer/health", 1); err != nil {
-			return err
+			return fmt.Errorf("ask the edge: %w; name a page of a foyer that runs on this machine, or say --anywhere if another is meant", err)
 		}
 	}
 	if err := s.find(ctx, bases[0], transport); err != nil {
@@ -153,7 +153,7 @@ func runLoadtest(ctx context.Context, pages []string, s loadtestSettings, out, p
 func (s *loadtestSettings) find(ctx context.Context, base string, transport *http.Transport) error {
 	for _, admin := range s.admins {
 		if err := loadtest.Warm(ctx, transport, admin+"/livez", 1); err != nil {
-			return err
+			return fmt.Errorf("ask --admin %s: %w; name the address of server.admin, such as http://127.0.0.1:9090", admin, err)
 		}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/_foyer/"+url.PathEscape(s.gate)+"/status", nil)
@@ -214,7 +214,7 @@ func (s *loadtestSettings) tell(found loadtest.Findings, out, people io.Writer) 
 	case len(found.Broken()) > 0:
 		return errors.New(found.Summary())
 	case found.Ends[loadtest.Cut] == found.Guests:
-		return errors.New("no visit came to its end: the time of --for was over before")
+		return errors.New("no visit came to its end: the time of --for was over before; give it more, or see that the gate lets people in")
 	}
 	return nil
 }

@@ -62,3 +62,40 @@ func TestLoadtest_RefusesWhatIsNotMeant(t *testing.T) {
 		t.Errorf("beyond this machine: %v", err)
 	}
 }
+
+func TestLoadtest_SaysWhyNothingWouldBeCounted(t *testing.T) {
+	app := startApp(t, strings.Replace(loadtestYAML, "UPSTREAM", "127.0.0.1:1", 1))
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		want []string
+	}{
+		"no such gate": {[]string{app.Edge + "/sale", "--gate", "nowhere"}, exitMisuse,
+			[]string{app.Edge + ` has no gate "nowhere"`, "with --gate"}},
+		"no admin": {[]string{app.Edge + "/sale", "--gate", "shop", "--admin", "http://127.0.0.1:1"}, exitFailure,
+			[]string{"ask --admin http://127.0.0.1:1", "server.admin"}},
+		"no edge": {[]string{"http://127.0.0.1:1/sale", "--gate", "shop"}, exitFailure,
+			[]string{"ask the edge", "http://127.0.0.1:1/_foyer/health", "--anywhere"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := command(t, "", append([]string{"loadtest", "--visitors", "1", "--for", "20s"}, tc.args...)...)
+			if exitCode(err) != tc.code || strings.Contains(out, "inversions") {
+				t.Fatalf("it ended with %v after\n%s", err, out)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("no %q in %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestLoadtest_DoesNotPassWhereNoVisitCameToItsEnd(t *testing.T) {
+	app := startApp(t, strings.Replace(loadtestYAML, "UPSTREAM", "127.0.0.1:1", 1)+"    mode: paused\n")
+	out, err := command(t, "", "loadtest", app.Edge+"/sale", "--gate", "shop", "--admin", app.Admin,
+		"--visitors", "3", "--rate", "100", "--leavers", "0", "--sleepers", "0", "--copiers", "0", "--for", "2s")
+	if exitCode(err) != exitFailure || !strings.Contains(err.Error(), "no visit came to its end: the time of --for was over") {
+		t.Errorf("it ended with %v after\n%s", err, out)
+	}
+}
