@@ -38,7 +38,7 @@ func newBench() *cobra.Command {
 		Long: "Measure, on this machine, with real clients over real connections: what each strategy sells of a few tickets to\n" +
 			"many buyers at once, how many are inside with and without a gate, what one payment delivered five times charges, and\n" +
 			"what crashes between counter and ledger strand. Works in a schema and a key prefix of its own, and removes them.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBench(cmd.Context(), settings, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -19,7 +19,7 @@ func newCheck() *cobra.Command {
 		Short: "Check the configuration and explain it; name every problem at once",
 		Long: "Check reads the configuration as serve would, without starting anything. It names every problem with its line\n" +
 			"and ends with exit code 2 if there is one.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := atMostOne(cmd, "print", "json", "schema"); err != nil {
 				return err

@@ -49,7 +49,7 @@ func newDemo() *cobra.Command {
 		Long: "Watch a sale go through a waiting room: embedded stores in a temporary folder, 200 simulated buyers over HTTP,\n" +
 			"some of whom give up, vanish or never pay. Exits with 0 only if exactly the capacity was sold and the shop never\n" +
 			"saw more buyers inside than the gate lets in.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			people := cmd.OutOrStdout()
 			if asJSON {

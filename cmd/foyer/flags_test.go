@@ -22,6 +22,8 @@ func TestFlags_SayWhatTheyTake(t *testing.T) {
 		"unknown, short":     {[]string{"loadtest", "-z"}, "there is no flag -z"},
 		"no name":            {[]string{"bench", "--=x"}, "--=x names no flag: one is written --name or --name=value"},
 		"two that exclude":   {[]string{"check", "--print", "--json"}, "foyer check takes one of --print, --json, --schema at a time"},
+		"an argument more":   {[]string{"version", "now"}, "foyer version takes flags alone, and got 1 argument; see foyer version --help"},
+		"no argument":        {[]string{"explain"}, "foyer explain takes METHOD and URL, and got 0 arguments"},
 		"no page":            {[]string{"loadtest"}, "foyer loadtest takes URL, one or more, and got none"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func newHealthcheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask a running foyer whether it is ready; exit 0 if it is",
-		Args:  cobra.NoArgs,
+		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if url == "" {
 				admin, err := adminURL(cmd, "--url")

@@ -36,7 +36,7 @@ func newKeysGenerate() *cobra.Command {
 		Short: "Make a key and print its line for tokens.keys",
 		Long: "Make a key and print its line for tokens.keys. Put it in front of the others: the first signs, all verify. Drop the\n" +
 			"old one when the last token it signed has expired, queue.keep after that.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, err := makeKey(id, pair, out)
 			if err != nil {

@@ -14,7 +14,7 @@ func newMigrate() *cobra.Command {
 		Short: "Bring the schema of the ledger up to date",
 		Long: "Bring the schema of the ledger up to date. Serve does so too when it starts; this is for those who let another\n" +
 			"account do it, or do it before the replicas start.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadShopConfig(cmd)
 			if err != nil {

@@ -41,7 +41,7 @@ func newReconcile() *cobra.Command {
 		Short: "Compare the counters with the ledger and mend them; --check only looks",
 		Long: "Look through the ledger for rows that break an invariant, compare the counter in Redis with it, event by event, and\n" +
 			"mend the counter. Each broken row is named. Ends with exit code 1 if there is one, or where a drift remains.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadShopConfig(cmd)
 			if err != nil {

@@ -54,13 +54,18 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// exactly asks for arguments by their names.
+// exactly asks for arguments by their names; without names, for none.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != len(names) {
-			return misuse{fmt.Errorf("%s takes %s, and got %d arguments; see %[1]s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args))}
+		if len(args) == len(names) {
+			return nil
 		}
-		return nil
+		takes := strings.Join(names, " and ")
+		if len(names) == 0 {
+			takes = "flags alone"
+		}
+		got := counted(len(args), "argument", "arguments")
+		return misuse{fmt.Errorf("%s takes %s, and got %s; see %[1]s --help", cmd.CommandPath(), takes, got)}
 	}
 }
 

@@ -12,7 +12,7 @@ func newServe() *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
 		Short: "Run the waiting room, and the embedded shop if configured",
-		Args:  cobra.NoArgs,
+		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, report, err := loadConfig(cmd)
 			if err != nil {

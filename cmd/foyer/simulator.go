@@ -21,7 +21,7 @@ func newSimulator() *cobra.Command {
 		Short: "Run the simulated payment gateway alone",
 		Long: "Run the simulated payment gateway alone: intents, charges, refunds and signed webhooks in the manner of\n" +
 			"Stripe's API, without money. GET /_simulator/charges tells what was charged.",
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkWebhookURL(webhookURL); err != nil {
 				return err

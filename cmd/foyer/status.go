@@ -17,7 +17,7 @@ func newStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Show the gates of a running foyer",
 		Long:  "Show the gates of a running foyer. An admin token is read from FOYER_ADMIN_TOKEN.",
-		Args:  cobra.NoArgs,
+		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			live := loadtest.Live{W: cmd.OutOrStdout(), Terminal: isTerminal(cmd.OutOrStdout())}
 			if base == "" {
