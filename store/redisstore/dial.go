@@ -2,7 +2,9 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,9 +19,14 @@ func init() { redis.SetLogger(quiet{}) }
 
 // Dial makes a client for a redis:// or rediss:// URL as the scripts need it: it never repeats a command by itself, since
 // that is the caller's to decide, and it gives up soon. It does not reach for Redis yet.
-func Dial(url string) (redis.UniversalClient, error) {
-	options, err := redis.ParseURL(url)
+// An error names no part of the URL, which may hold a password.
+func Dial(address string) (redis.UniversalClient, error) {
+	options, err := redis.ParseURL(address)
 	if err != nil {
+		var wrong *url.Error
+		if errors.As(err, &wrong) {
+			err = wrong.Err
+		}
 		return nil, fmt.Errorf("parse redis url: %w", err)
 	}
 	options.MaxRetries = -1
