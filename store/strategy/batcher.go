@@ -15,9 +15,10 @@ type outcome[A any] struct {
 }
 
 const (
-	// slowGroup is how long a group may take until those who wait go on without it: its connection may be dead and say nothing.
+	// slowGroup is how long a group may take, if no other is slow, until those who wait go on without it: its connection may be
+	// dead and say nothing.
 	slowGroup = 2 * time.Second
-	// mostSlow is how many slow groups of a key others go on without.
+	// mostSlow is how many groups of a key run at once at most: nobody goes on without so many slow ones.
 	mostSlow = 4
 )
 
@@ -153,7 +154,7 @@ func (b *batcher[Q, A]) work(key string, q *queue[Q, A]) {
 // runTimed runs a group. If that takes long its worker is one too many from then on, unless there is no other at its end.
 func (b *batcher[Q, A]) runTimed(key string, q *queue[Q, A], group []*member[Q, A]) (works bool) {
 	ended, slow := false, false // under the lock
-	timer := time.AfterFunc(slowGroup, func() {
+	timer := time.AfterFunc(b.patience(q), func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if !ended {
@@ -176,6 +177,14 @@ func (b *batcher[Q, A]) runTimed(key string, q *queue[Q, A], group []*member[Q, 
 	}
 	q.worked = true
 	return true
+}
+
+// patience is how long a group may take until it is slow: the longer, the more slow ones there are already. Where each waits for
+// the row that the one before it has, one more makes all of them later.
+func (b *batcher[Q, A]) patience(q *queue[Q, A]) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slowGroup * time.Duration(1+q.slow)
 }
 
 // settle lets those who are about to join do so, else the first of them has a group of his own and all others wait for it: it

@@ -186,3 +186,36 @@ func TestBatcher_NoMoreThanAFewSlowGroupsAreLeftBehind(t *testing.T) {
 		}
 	})
 }
+
+// Each group waits for the row that the one before it has: were another let in every two seconds, they would wait for each other
+// for longer and longer, until the database ends them.
+func TestBatcher_ARowThatIsSlowIsNotMadeSlowerByThoseWhoGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const commit, lasts = 3 * time.Second, 2 * time.Minute
+		row := make(chan struct{}, 1)
+		b := newBatcher(100, func(_ string, group []int) []outcome[int] {
+			row <- struct{}{}
+			time.Sleep(commit)
+			<-row
+			return make([]outcome[int], len(group))
+		})
+		start := time.Now()
+		var longest atomic.Int64
+		var buyers sync.WaitGroup
+		for n := range 20 {
+			buyers.Go(func() {
+				time.Sleep(time.Duration(n) * commit / 5) // one after the other
+				for time.Since(start) < lasts {
+					asked := time.Now()
+					<-b.join(t.Context(), "k", n)
+					longest.Store(max(longest.Load(), int64(time.Since(asked))))
+				}
+			})
+		}
+		buyers.Wait()
+		b.drain()
+		if longest := time.Duration(longest.Load()); longest > 3*commit {
+			t.Errorf("one waited for %v, want at most the commits of three groups, %v", longest, 3*commit)
+		}
+	})
+}
