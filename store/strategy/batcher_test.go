@@ -3,6 +3,8 @@ package strategy
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -218,4 +220,81 @@ func TestBatcher_ARowThatIsSlowIsNotMadeSlowerByThoseWhoGoOn(t *testing.T) {
 			t.Errorf("one waited for %v, want at most the commits of three groups, %v", longest, 3*commit)
 		}
 	})
+}
+
+// Groups take nothing, or long, or very long, on keys that come and go: at each moment one of a key goes on, and few are slow.
+func TestBatcher_AnswersEachOnceHoweverSlowTheGroupsAre(t *testing.T) {
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			upTo := func(most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) }
+			var (
+				mu       sync.Mutex
+				groups   = map[string]map[int]time.Time{} // that run, with their beginnings
+				lasts    []time.Duration                  // of the groups to come
+				answered int
+			)
+			for range 300 {
+				some := []time.Duration{0, slowGroup - 1, slowGroup, slowGroup + 1, upTo(time.Minute), upTo(time.Minute)}
+				lasts = append(lasts, some[random.IntN(len(some))])
+			}
+			begin := func(key string) (n int, lasting time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, began := range groups[key] {
+					if age := time.Since(began); age < slowGroup {
+						t.Errorf("seed %d: another group of %s began beside one of %v", seed, key, age)
+					}
+				}
+				if len(groups[key]) >= mostSlow {
+					t.Errorf("seed %d: a group of %s began beside %d others", seed, key, len(groups[key]))
+				}
+				if groups[key] == nil {
+					groups[key] = map[int]time.Time{}
+				}
+				n = len(lasts) - 1
+				lasting, lasts = lasts[n], lasts[:n]
+				groups[key][n] = time.Now()
+				return n, lasting
+			}
+			last := newBatcher(3, func(_ string, group []int) []outcome[int] { return make([]outcome[int], len(group)) })
+			b := newStage(3, true, func(key string, members []*member[int, int]) {
+				n, lasting := begin(key)
+				time.Sleep(lasting)
+				mu.Lock()
+				delete(groups[key], n)
+				mu.Unlock()
+				last.pass(key, members)
+			})
+			asked := 100 + random.IntN(200)
+			for n := range asked {
+				ctx, leave := context.WithCancel(t.Context())
+				answer := b.join(ctx, fmt.Sprint(random.IntN(2)), n)
+				if random.IntN(5) == 0 {
+					time.AfterFunc(upTo(5*time.Second), leave)
+				}
+				go func() {
+					defer leave()
+					<-answer
+					mu.Lock()
+					defer mu.Unlock()
+					answered++
+				}()
+				if random.IntN(3) == 0 {
+					time.Sleep(upTo(3 * time.Second))
+				}
+			}
+			b.drain()
+			last.drain()
+			synctest.Wait()
+			for key, running := range groups {
+				if len(running) > 0 {
+					t.Errorf("seed %d: %d groups of %s run after the drain", seed, len(running), key)
+				}
+			}
+			if answered != asked || len(b.queues)+len(last.queues) != 0 {
+				t.Errorf("seed %d: %d of %d are answered, %d queues are left", seed, answered, asked, len(b.queues)+len(last.queues))
+			}
+		})
+	}
 }
