@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -351,6 +353,64 @@ func TestAtomicRedis_ReturnsATakeThatNothingExplains(t *testing.T) {
 	if want := []string{"e-0", "e-1", "e-2", "e-3", "later"}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("takes %v, want %v (%v)", left, want, err)
 	}
+}
+
+// Redis's clock goes back while the reconciler looks: a take that comes meanwhile has a stream id of before the look, and is
+// left.
+func TestAtomicRedis_LeavesATakeThatCameDuringTheLookThoughTheClockWentBack(t *testing.T) {
+	s, client, prefix := newSale(t, 10, strategy.Settings{})
+	storetest.Rush(t, s.Strategy, "e", 4)
+	slot := prefix + "shop:{e}:"
+	var looks atomic.Int64
+	takeLate := func() {
+		if looks.Add(1) != 2 { // the first look is for the report, the second one what the takes are judged by
+			return
+		}
+		stream, err := client.XInfoStream(t.Context(), slot+"pending").Result()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		made, _, _ := strings.Cut(stream.LastGeneratedID, "-")
+		at, _ := strconv.ParseInt(made, 10, 64)
+		entry := fmt.Sprint(at+1, "-0") // as if the clock had just come to where it was at the last take
+		_, err = client.TxPipelined(t.Context(), func(tx redis.Pipeliner) error {
+			tx.XAdd(t.Context(), &redis.XAddArgs{Stream: slot + "pending", ID: entry, Values: []string{"ids", `["late"]`, "units", "[1]", "buyers", `["b"]`}})
+			tx.HSet(t.Context(), slot+"takes", "late", "1 "+entry)
+			tx.HSet(t.Context(), slot+"counter", entry, 1)
+			tx.HIncrBy(t.Context(), slot+"counter", "remaining", -1)
+			tx.HIncrBy(t.Context(), slot+"counter", "seq", 1)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	time.Sleep(10 * time.Millisecond) // so that the look is later than that
+	looking, err := strategy.New(strategy.AtomicRedis, strategy.Settings{
+		Ledger: looked{s.Ledger, takeLate}, Redis: client, Prefix: prefix, Grace: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := looking.Reconcile(t.Context(), "e")
+	if err != nil || report.StrandedReturned != 0 || report.Pending != 1 {
+		t.Errorf("report %+v (%v)", report, err)
+	}
+	if hold, voided, err := s.Ledger.Hold(t.Context(), "late"); err != nil || voided {
+		t.Errorf("the take is voided: %+v (%v)", hold, err)
+	}
+}
+
+// looked calls a function each time when the reconciler has read the counter, and then the ledger.
+type looked struct {
+	storetest.LedgerStore
+	then func()
+}
+
+func (l looked) Standing(ctx context.Context, event string, ids []string) (origin.Stock, map[string]origin.Hold, error) {
+	defer l.then()
+	return l.LedgerStore.Standing(ctx, event, ids)
 }
 
 // Whom the ledger refuses gives back what he took, and his group is closed with him.

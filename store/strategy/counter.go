@@ -69,7 +69,7 @@ type take struct {
 type reading struct {
 	remaining, epoch, seq int64
 	takes                 int64
-	now                   int64 // by Redis's clock, in Unix milliseconds, like the first part of a stream's ids
+	last                  string // id that the stream gave: what is taken later has a greater one, whatever the clock does
 	pending               []take
 }
 
@@ -112,13 +112,6 @@ func (c counter) take(ctx context.Context, event string, requests []origin.HoldR
 		t.answers[i] = answer[0][place[r.ID]]
 	}
 	return t, nil
-}
-
-// since is when a take was made, by Redis's clock in Unix milliseconds, 0 where that is of no account any more.
-func (t take) since() int64 {
-	made, _, _ := strings.Cut(t.entry, "-")
-	at, _ := strconv.ParseInt(made, 10, 64)
-	return at
 }
 
 // list writes a JSON list.
@@ -187,7 +180,8 @@ func (c counter) read(ctx context.Context, event string) (reading, error) {
 		return reading{}, unbuilt("read the counter", err)
 	}
 	number := func(i int) int64 { n, _ := answer[i].(int64); return n }
-	r := reading{remaining: number(0), epoch: number(1), seq: number(2), takes: number(3), now: number(4)}
+	r := reading{remaining: number(0), epoch: number(1), seq: number(2), takes: number(3)}
+	r.last, _ = answer[4].(string)
 	for i := fixed; i+each <= len(answer); i += each {
 		hold, _ := answer[i].(string)
 		age := time.Duration(number(i+2)) * time.Millisecond

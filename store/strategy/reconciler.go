@@ -3,6 +3,8 @@ package strategy
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"foyer/origin"
@@ -141,15 +143,16 @@ func (r *reconciler) resolveTakes(ctx context.Context, now comparison) (checked,
 	}
 	err = r.counter.walk(ctx, r.event, func(some []take) error {
 		checked += int64(len(some))
-		given, err := r.resolveSome(ctx, some, young, now.now)
+		given, err := r.resolveSome(ctx, some, young, now.last)
 		returned += given
 		return err
 	})
 	return checked, returned, err
 }
 
-// resolveSome resolves takes; young are those that were pending at a moment by Redis's clock, and whether they are to be left.
-func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[string]bool, at int64) (int64, error) {
+// resolveSome resolves takes; young are those that were pending at a moment, and whether they are to be left; last is the last
+// entry of that moment.
+func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[string]bool, last string) (int64, error) {
 	ids := make([]string, len(some))
 	for i, t := range some {
 		ids[i] = t.hold
@@ -166,7 +169,7 @@ func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[str
 		switch {
 		case written && (t.entry != "" || becameOf(row) != takeHeld):
 			became[t.hold] = becameOf(row)
-		case !written && !isYoung && (wasPending || t.since() < at): // else it was taken meanwhile
+		case !written && !isYoung && (wasPending || !t.after(last)): // else it was taken meanwhile
 			stranded = append(stranded, origin.HoldRequest{ID: t.hold, Event: r.event, Quantity: t.units})
 		}
 	}
@@ -184,4 +187,19 @@ func (r *reconciler) resolveSome(ctx context.Context, some []take, young map[str
 		return 0, nil
 	}
 	return given, err
+}
+
+// after tells whether a take was made after the entry of an id.
+func (t take) after(last string) bool {
+	at, n := partsOf(t.entry)
+	lastAt, lastN := partsOf(last)
+	return at > lastAt || at == lastAt && n > lastN
+}
+
+// partsOf are the parts of a stream's id: Unix milliseconds, and a number within them. Both are 0 where there is none.
+func partsOf(id string) (at, n uint64) {
+	made, number, _ := strings.Cut(id, "-")
+	at, _ = strconv.ParseUint(made, 10, 64)
+	n, _ = strconv.ParseUint(number, 10, 64)
+	return at, n
 }
