@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -329,6 +330,26 @@ func TestAtomicRedis_ClosesAGroupThatIsWritten(t *testing.T) {
 		if left, err := client.HGet(t.Context(), slot+"counter", "remaining").Int(); err != nil || left != 7 {
 			t.Errorf("%d remain, want 7 (%v)", left, err)
 		}
+	}
+}
+
+// Whoever ends Run finds all groups closed, also those that still waited for the next take.
+func TestAtomicRedis_ClosesItsGroupsBeforeItEnds(t *testing.T) {
+	for range 10 {
+		s, client, prefix := newSale(t, 10, strategy.Settings{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Strategy.Run(ctx) }()
+		storetest.Rush(t, s.Strategy, "e", 4)
+		time.Sleep(rand.N(8 * time.Millisecond)) // before, while or after they are closed by themselves
+		stop()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := client.XLen(t.Context(), prefix+"shop:{e}:pending").Result(); err != nil || entries != 0 {
+			t.Fatalf("%d groups are left (%v)", entries, err)
+		}
+		wantEven(t, s, 4)
 	}
 }
 
