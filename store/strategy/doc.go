@@ -29,6 +29,6 @@
 // done once however often it is asked for. While the ledger's row is still to come, the group that it was taken with is also
 // an entry of a stream. The entry is its replica's (a consumer of the stream's group) until it is silent for the grace; then
 // another replica claims it. Once the ledger has spoken of the whole group the entry is deleted, by the event's next take if
-// there is one soon: that says at once of all who still bear its id that their rows are written. A take that stays pending is voided: first by a tombstone in the ledger, so that the hold can
-// never come true any more, then in the counter.
+// there is one soon: that says at once of all who still bear its id that their rows are written. A take that stays pending is
+// voided: first by a tombstone in the ledger, so that the hold can never come true any more, then in the counter.
 package strategy
