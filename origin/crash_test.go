@@ -80,7 +80,8 @@ type cell struct {
 	recovery
 	*process
 	event, buyer string
-	shop         *origin.Shop  // the process that is struck
+	shop         *origin.Shop // the process that is struck
+	strategy     origin.Strategy
 	ended        chan struct{} // when its work has ended
 
 	mu   sync.Mutex
@@ -218,15 +219,16 @@ func (m *matrix) cells(r recovery) []*cell {
 	for _, j := range journeys {
 		scout := m.open(j, r, "", cut)
 		m.work(scout)
-		own := slices.Index(scout.passed, j.from)
+		points := scout.points()
+		own := slices.Index(points, j.from)
 		if j.from == "" {
 			own = 0
 		}
 		if own < 0 {
-			m.Fatalf("%s never passes %q, but %q", j.name, j.from, scout.passed)
+			m.Fatalf("%s never passes %q, but %q", j.name, j.from, points)
 		}
 		seen := map[string]bool{}
-		for _, point := range scout.passed[own:] {
+		for _, point := range points[own:] {
 			if seen[point] || r == byWebhook && !j.money {
 				continue
 			}
@@ -263,7 +265,7 @@ func (m *matrix) open(j journey, r recovery, point string, b blow) *cell {
 	if err != nil {
 		m.Fatal(err)
 	}
-	c.shop = shop
+	c.shop, c.strategy = shop, settings.Strategy
 	return c
 }
 
@@ -331,12 +333,18 @@ func (m *matrix) request(c *cell, to *origin.Shop, key string, s step, told map[
 	return got
 }
 
-// work is what the process of a cell does until its end: the requests, and for a hold that lapses one round of its reaper.
+// work is what the process of a cell does until its end: the requests, for a hold that lapses one round of its reaper, and what
+// its strategy does behind the answers.
 func (m *matrix) work(c *cell) {
 	defer close(c.ended)
 	m.send(c, c.shop, false)
 	if c.ttl > 0 {
 		c.shop.Reap(context.WithoutCancel(m.Context()))
+	}
+	stopping, stop := context.WithCancel(m.Context())
+	stop()
+	if err := c.strategy.Run(stopping); err != nil {
+		m.Errorf("%s: end the process: %v", c, err)
 	}
 }
 

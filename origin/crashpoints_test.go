@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,13 @@ func (p *process) wasStruck() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.struck
+}
+
+// points are the points that it has passed until now, in their order.
+func (p *process) points() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.passed)
 }
 
 // crossing makes a call to another system between its two crash points.
