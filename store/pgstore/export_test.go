@@ -1,6 +1,10 @@
 package pgstore
 
-import "github.com/jackc/pgx/v5/pgxpool"
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
 
 // Wrap is wrap, for tests.
 var Wrap = wrap
@@ -12,4 +16,25 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 func (s *Store) Choosy() (events int) {
 	s.choosy.Range(func(any, any) bool { events++; return true })
 	return events
+}
+
+// PipelineDoubt is pipelineDoubt, for tests.
+const PipelineDoubt = pipelineDoubt
+
+// PipelineState is which connection a key's statements share, how many of them, and when the last one came, for tests.
+type PipelineState struct {
+	line     *pipeline
+	underWay int
+	began    time.Time
+}
+
+// Pipeline is the state of the pipeline that an event's groups are sent on, for tests.
+func (s *Store) Pipeline(event string) PipelineState {
+	s.groups.mu.Lock()
+	defer s.groups.mu.Unlock()
+	line := s.groups.open[event]
+	if line == nil {
+		return PipelineState{}
+	}
+	return PipelineState{line, line.underWay, line.began}
 }

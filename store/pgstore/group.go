@@ -20,19 +20,19 @@ import (
 //
 // It asks for the whole group in one statement, which is half the work and holds the row lock without a round trip. Where
 // that cannot be, since a member is refused or was answered before, it decides on each, and goes on so for this event until
-// a group is made whole again.
+// a group is made whole again. A second group of the event at once is sent behind the first, see pipelines.
 func (s *Store) HoldGroup(ctx context.Context, event string, requests []origin.HoldRequest) ([]origin.HoldReply, error) {
+	if _, choosy := s.choosy.Load(event); !choosy {
+		replies, whole, err := s.holdAll(ctx, event, requests)
+		if whole || err != nil {
+			return replies, wrap("make holds", err)
+		}
+	}
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, wrap("make holds", err)
 	}
 	defer conn.Release()
-	if _, choosy := s.choosy.Load(event); !choosy {
-		replies, whole, err := holdAll(ctx, conn, event, requests)
-		if whole || err != nil {
-			return replies, wrap("make holds", err)
-		}
-	}
 	stock, out, err := holdEach(ctx, conn, event, requests)
 	switch {
 	case err != nil:
@@ -48,7 +48,7 @@ func (s *Store) HoldGroup(ctx context.Context, event string, requests []origin.H
 // holdAll makes all holds of a group or none, in one statement like HoldConditional's. It is not whole, and nothing was done,
 // where there is no such event or a constraint stands against it: the capacity, a limit, an id that is a hold already, or
 // what a member asks for.
-func holdAll(ctx context.Context, conn *pgxpool.Conn, event string, requests []origin.HoldRequest) (replies []origin.HoldReply, whole bool, err error) {
+func (s *Store) holdAll(ctx context.Context, event string, requests []origin.HoldRequest) (replies []origin.HoldReply, whole bool, err error) {
 	const take = `
 		with stock as (
 			update events set held = held + $2 where id = $1 returning ` + stockColumns + ` as now -- the clock is the last of them
@@ -75,7 +75,7 @@ func holdAll(ctx context.Context, conn *pgxpool.Conn, event string, requests []o
 	for buyer, quantity := range added {
 		buyers, units = append(buyers, buyer), append(units, quantity)
 	}
-	stock, err := scanStock(conn.QueryRow(ctx, take, event, total, ids, by, quantities, ttls, buyers, units))
+	stock, err := scanStock(s.groups.queryRow(ctx, event, take, event, total, ids, by, quantities, ttls, buyers, units))
 	if errors.Is(err, pgx.ErrNoRows) || rejected(err) {
 		return nil, false, nil
 	}

@@ -29,7 +29,8 @@ const (
 // Store is a ledger in PostgreSQL. It is safe for concurrent use.
 type Store struct {
 	pool   *pgxpool.Pool
-	choosy sync.Map // events whose last group had a member that got no new hold, see HoldGroup
+	groups *pipelines // of groups of holds, by event
+	choosy sync.Map   // events whose last group had a member that got no new hold, see HoldGroup
 }
 
 var _ origin.Ledger = (*Store)(nil)
@@ -43,7 +44,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{pool: pool}, nil
+	return &Store{pool: pool, groups: newPipelines(pool)}, nil
 }
 
 // Close ends all connections; it waits for those in use.
