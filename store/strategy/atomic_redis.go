@@ -41,7 +41,7 @@ var (
 type atomicRedis struct {
 	Settings
 	counter  counter
-	takes    *batcher[taking, origin.HoldReply] // passes them on to groups
+	takes    *batcher[taking, origin.HoldReply] // the stage before groups
 	groups   *batcher[taking, origin.HoldReply]
 	resolves *batcher[resolution, struct{}]
 	closing  closing
@@ -66,8 +66,8 @@ func newAtomicRedis(settings Settings) *atomicRedis {
 	s := &atomicRedis{Settings: settings, counter: counter{
 		redis: settings.Redis, prefix: settings.Prefix, replica: rand.Text(),
 	}}
-	s.takes = newStage(settings.Group, true, s.takeGroup)
-	s.groups = newStage(settings.Group, false, s.writeGroup)
+	s.groups = newStage(settings.Group, nil, s.writeGroup)
+	s.takes = newStage(settings.Group, s.groups, s.takeGroup)
 	s.resolves = newBatcher(resolvesAtOnce, s.resolveGroups)
 	return s
 }

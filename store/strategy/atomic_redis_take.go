@@ -11,9 +11,9 @@ import (
 	"foyer/origin"
 )
 
-// takeGroup takes for a group, building the counter where there is none, and passes on to the ledger who has got something,
-// all of them where the take failed.
-func (s *atomicRedis) takeGroup(event string, members []*member[taking, origin.HoldReply]) {
+// takeGroup takes for a group, building the counter where there is none, and returns for the ledger who has got something, all of
+// them where the take failed.
+func (s *atomicRedis) takeGroup(event string, members []*member[taking, origin.HoldReply]) []*member[taking, origin.HoldReply] {
 	err := s.see(event)
 	var took took
 	if err == nil {
@@ -41,7 +41,7 @@ func (s *atomicRedis) takeGroup(event string, members []*member[taking, origin.H
 		}
 		passed = append(passed, m)
 	}
-	s.groups.pass(event, passed)
+	return passed
 }
 
 func requestsOf(members []*member[taking, origin.HoldReply]) []origin.HoldRequest {

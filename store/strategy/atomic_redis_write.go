@@ -15,7 +15,7 @@ import (
 // writeGroup makes the holds true in the ledger. A member that the ledger has not written is compensated at once: a tombstone
 // first, then the units. What has become of the takes is told to the counter after the buyers have their answer: the ledger
 // has decided, and a process that dies between the two leaves takes that the ledger explains.
-func (s *atomicRedis) writeGroup(event string, members []*member[taking, origin.HoldReply]) {
+func (s *atomicRedis) writeGroup(event string, members []*member[taking, origin.HoldReply]) []*member[taking, origin.HoldReply] {
 	requests := requestsOf(members)
 	out := holdGroup(s.Ledger, event, requests)
 	became := make(map[string]string)
@@ -43,6 +43,7 @@ func (s *atomicRedis) writeGroup(event string, members []*member[taking, origin.
 	for i, m := range members {
 		m.answered <- out[i]
 	}
+	return nil
 }
 
 // settled counts those of whom the ledger has spoken, and returns the entries of the groups of takes that wait for nobody more:

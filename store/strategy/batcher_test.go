@@ -222,7 +222,56 @@ func TestBatcher_ARowThatIsSlowIsNotMadeSlowerByThoseWhoGoOn(t *testing.T) {
 	})
 }
 
-// Groups take nothing, or long, or very long, on keys that come and go: at each moment one of a key goes on, and few are slow.
+// A group of the second stage begins behind the one that runs when all who were on the way have come: not while some are in the
+// stage before, and no third one.
+func TestBatcher_TheNextStageGoesAheadOnceAllHaveCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		start := time.Now()
+		var mu sync.Mutex
+		var began []string
+		second := newBatcher(10, func(_ string, group []int) []outcome[int] {
+			mu.Lock()
+			began = append(began, fmt.Sprint(group, " at ", time.Since(start)))
+			mu.Unlock()
+			time.Sleep(1000 * ms)
+			return make([]outcome[int], len(group))
+		})
+		first := newStage(10, second, func(_ string, members []*member[int, int]) []*member[int, int] {
+			time.Sleep(100 * ms)
+			return slices.DeleteFunc(members, func(m *member[int, int]) bool {
+				refused := m.request < 0
+				if refused {
+					m.answered <- outcome[int]{err: errors.New("refused")}
+				}
+				return refused
+			})
+		})
+		for _, one := range []struct {
+			at      time.Duration
+			request int
+		}{
+			{0, 1},             // comes at 100, runs until 1100
+			{200, 2}, {250, 3}, // come at 300 and 400, run until 1400
+			{500, 4},              // comes at 600: two run
+			{1050, 5},             // is on the way at 1100, comes at 1150
+			{1200, 6}, {1250, -7}, // come at 1300 and not at all
+			{1290, -8}, // is refused at 1390, so that all have come
+		} {
+			time.AfterFunc(one.at*ms, func() { first.join(t.Context(), "k", one.request) })
+		}
+		time.Sleep(5 * time.Second)
+		first.drain()
+		second.drain()
+		want := []string{"[1] at 100ms", "[2 3] at 400ms", "[4 5] at 1.15s", "[6] at 1.4s"}
+		if !slices.Equal(began, want) {
+			t.Errorf("groups %q, want %q", began, want)
+		}
+	})
+}
+
+// Groups of two stages take nothing, or long, or very long, on keys that come and go: at each moment one of a key goes on, in the
+// second stage two, and few are slow.
 func TestBatcher_AnswersEachOnceHoweverSlowTheGroupsAre(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {
@@ -234,37 +283,41 @@ func TestBatcher_AnswersEachOnceHoweverSlowTheGroupsAre(t *testing.T) {
 				lasts    []time.Duration                  // of the groups to come
 				answered int
 			)
-			for range 300 {
+			for range 600 {
 				some := []time.Duration{0, slowGroup - 1, slowGroup, slowGroup + 1, upTo(time.Minute), upTo(time.Minute)}
 				lasts = append(lasts, some[random.IntN(len(some))])
 			}
-			begin := func(key string) (n int, lasting time.Duration) {
+			run := func(key string, beside int) {
 				mu.Lock()
-				defer mu.Unlock()
+				young := 0
 				for _, began := range groups[key] {
-					if age := time.Since(began); age < slowGroup {
-						t.Errorf("seed %d: another group of %s began beside one of %v", seed, key, age)
+					if time.Since(began) < slowGroup {
+						young++
 					}
 				}
-				if len(groups[key]) >= mostSlow {
-					t.Errorf("seed %d: a group of %s began beside %d others", seed, key, len(groups[key]))
+				if young > beside || len(groups[key]) >= mostSlow+beside {
+					t.Errorf("seed %d: a group of %s began beside %d others, %d of them young", seed, key, len(groups[key]), young)
 				}
 				if groups[key] == nil {
 					groups[key] = map[int]time.Time{}
 				}
-				n = len(lasts) - 1
-				lasting, lasts = lasts[n], lasts[:n]
+				n := len(lasts) - 1
+				lasting := lasts[n]
+				lasts = lasts[:n]
 				groups[key][n] = time.Now()
-				return n, lasting
-			}
-			last := newBatcher(3, func(_ string, group []int) []outcome[int] { return make([]outcome[int], len(group)) })
-			b := newStage(3, true, func(key string, members []*member[int, int]) {
-				n, lasting := begin(key)
+				mu.Unlock()
 				time.Sleep(lasting)
 				mu.Lock()
 				delete(groups[key], n)
 				mu.Unlock()
-				last.pass(key, members)
+			}
+			last := newBatcher(3, func(key string, group []int) []outcome[int] {
+				run(key+" of the second stage", 1)
+				return make([]outcome[int], len(group))
+			})
+			b := newStage(3, last, func(key string, members []*member[int, int]) []*member[int, int] {
+				run(key, 0)
+				return members
 			})
 			asked := 100 + random.IntN(200)
 			for n := range asked {
