@@ -1,10 +1,6 @@
 package pgstore
 
-import (
-	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-)
+import "github.com/jackc/pgx/v5/pgxpool"
 
 // Wrap is wrap, for tests.
 var Wrap = wrap
@@ -18,14 +14,13 @@ func (s *Store) Choosy() (events int) {
 	return events
 }
 
-// PipelineDoubt is pipelineDoubt, for tests.
-const PipelineDoubt = pipelineDoubt
+// PipelineLasts is pipelineLasts, for tests.
+const PipelineLasts = pipelineLasts
 
-// PipelineState is which connection a key's statements share, how many of them, and when the last one came, for tests.
+// PipelineState is which connection a key's statements share, and how many of them, for tests.
 type PipelineState struct {
 	line     *pipeline
 	underWay int
-	began    time.Time
 }
 
 // Pipeline is the state of the pipeline that an event's groups are sent on, for tests.
@@ -36,5 +31,5 @@ func (s *Store) Pipeline(event string) PipelineState {
 	if line == nil {
 		return PipelineState{}
 	}
-	return PipelineState{line, line.underWay, line.began}
+	return PipelineState{line, line.underWay}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,14 +20,22 @@ import (
 const (
 	// pipelineDepth is how many statements are under way on a connection at most: the one that commits, and the next.
 	pipelineDepth = 2
-	// pipelineDoubt is how long an answer may be out until nothing is sent behind its statement: the connection may be dead.
-	pipelineDoubt = time.Second
+	// pipelineLasts is how long statements are sent on a connection until it goes back to the pool, where others wait for it. Nor
+	// is one sent behind another whose answer is out for longer: the connection may be dead.
+	pipelineLasts = 100 * time.Millisecond
+	// pipelinePatience is how long a statement waits for the one before it to be answered.
+	pipelinePatience = 2 * time.Second
+)
+
+var (
+	errNoTurn = errors.New("the statement before it on the connection is not answered")
+	errBroken = errors.New("it was given up after the statement before it")
 )
 
 // pipelines run statements that queue for the same row anyway, in the order in which they are sent. Two of one key at once share
 // a connection: the second is sent without waiting for the answer to the first, so that the database begins it the moment that
 // the first is committed, without the way to the client and back. Each is a transaction of its own, and one that fails leaves the
-// other as it is. Only where the connection is lost, or the context of either ends, it is lost for both.
+// other as it is. Only where the connection is lost, or the context of the first ends, it is lost for both.
 //
 // It is the pipelining of the extended query protocol, with a Sync after each statement, by which the connection itself ends
 // each transaction: https://www.postgresql.org/docs/15/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
@@ -46,15 +55,15 @@ type pipeline struct {
 
 	// under the lock of pipelines
 	underWay int
-	began    time.Time // when the last one did
-	broken   bool      // to be closed at the end
+	began    time.Time // when the first one did
+
+	// broken: nothing more is read, and the connection is closed at the end.
+	broken atomic.Bool
 
 	sending sync.Mutex
 	builder pgx.ExtendedQueryBuilder
 	out     []byte
 	read    chan struct{} // of the last statement sent
-
-	lost error // why nothing more can be read; whose turn it is has it
 }
 
 // sent is a statement that was sent, or could not be.
@@ -63,6 +72,9 @@ type sent struct {
 	turn <-chan struct{} // closed when the answer before its own has been read
 	read chan struct{}   // closed when its own has
 }
+
+// past is a deadline that ends what is under way.
+var past = time.Unix(1, 0)
 
 // decoders decode rows: a connection's own one may be encoding the next statement meanwhile.
 var decoders = sync.Pool{New: func() any { return pgtype.NewMap() }}
@@ -88,15 +100,9 @@ func (p *pipelines) queryRow(ctx context.Context, key, sql string, args ...any) 
 		if err != nil {
 			return err
 		}
-		conn := line.conn.Conn().PgConn().Conn()
-		stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-		sent := line.send(args)
-		<-sent.turn
-		err = line.receive(sent, dest)
-		if err != nil && ctx.Err() != nil {
-			err = errors.Join(err, context.Cause(ctx))
-		}
-		p.leave(key, line, !stop() || line.lost != nil || stale(err))
+		sent := line.send(ctx, args)
+		broken, err := line.receive(ctx, sent, dest)
+		p.leave(key, line, broken)
 		close(sent.read)
 		return err
 	})
@@ -125,12 +131,11 @@ func (p *pipelines) enter(ctx context.Context, key, sql string) (*pipeline, erro
 func (p *pipelines) join(key string) *pipeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line, now := p.open[key], time.Now()
-	if line == nil || line.broken || line.underWay == pipelineDepth || now.Sub(line.began) > pipelineDoubt {
+	line := p.open[key]
+	if line == nil || line.broken.Load() || line.underWay == pipelineDepth || time.Since(line.began) > pipelineLasts {
 		return nil
 	}
 	line.underWay++
-	line.began = now
 	return line
 }
 
@@ -149,11 +154,13 @@ func (p *pipelines) begin(key string, conn *pgxpool.Conn, statement *pgconn.Stat
 	return line
 }
 
-// leave ends a statement's part in a pipeline, and the pipeline with the last one's. A connection that was lost is closed.
-func (p *pipelines) leave(key string, line *pipeline, lost bool) {
+// leave ends a statement's part in a pipeline, and the pipeline with the last one's. A broken connection is closed.
+func (p *pipelines) leave(key string, line *pipeline, broken bool) {
 	p.mu.Lock()
+	if broken {
+		line.broken.Store(true)
+	}
 	line.underWay--
-	line.broken = line.broken || lost
 	last := line.underWay == 0
 	if last && p.open[key] == line {
 		delete(p.open, key)
@@ -162,21 +169,26 @@ func (p *pipelines) leave(key string, line *pipeline, lost bool) {
 	if !last {
 		return
 	}
-	if line.broken {
+	if line.broken.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
+		_ = line.conn.Conn().PgConn().CancelRequest(ctx) // a statement that waits for a lock does not notice the end of its connection
 		_ = line.conn.Conn().Close(ctx)
 	}
 	line.conn.Release()
 }
 
 // send sends the statement behind those under way.
-func (l *pipeline) send(args []any) sent {
+func (l *pipeline) send(ctx context.Context, args []any) sent {
 	l.sending.Lock()
 	defer l.sending.Unlock()
 	s := sent{turn: l.read, read: make(chan struct{})}
 	l.read = s.read
-	s.err = l.write(args)
+	conn := l.conn.Conn().PgConn().Conn()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(past) })
+	if s.err = l.write(args); !stop() && s.err == nil {
+		s.err = context.Cause(ctx)
+	}
 	return s
 }
 
@@ -202,16 +214,51 @@ func (l *pipeline) write(args []any) (err error) {
 	return err
 }
 
-// receive reads the answer to a statement, in its turn.
-func (l *pipeline) receive(s sent, dest []any) error {
-	if l.lost == nil {
-		l.lost = s.err
+// receive reads the answer to a statement in its turn. Whoever leaves without it has broken the connection: the next one must not
+// take what comes for its own.
+func (l *pipeline) receive(ctx context.Context, s sent, dest []any) (broken bool, err error) {
+	if err := l.await(ctx, s); err != nil {
+		return true, fmt.Errorf("the connection was given up: %w", err)
 	}
-	frontend, err := l.conn.Conn().PgConn().Frontend(), pgx.ErrNoRows
-	for l.lost == nil {
-		var message pgproto3.BackendMessage
-		if message, l.lost = frontend.Receive(); l.lost != nil {
-			break
+	conn := l.conn.Conn().PgConn().Conn()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(past) })
+	lost, err := l.answer(dest)
+	if !stop() && err != nil && ctx.Err() != nil {
+		err = errors.Join(err, context.Cause(ctx))
+	}
+	return lost || ctx.Err() != nil || stale(err), err
+}
+
+// await waits for a statement's turn.
+func (l *pipeline) await(ctx context.Context, s sent) error {
+	if s.err != nil {
+		return s.err
+	}
+	patience := time.NewTimer(pipelinePatience)
+	defer patience.Stop()
+	select {
+	case <-s.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-patience.C:
+		return errNoTurn
+	}
+	if l.broken.Load() {
+		return errBroken
+	}
+	return nil
+}
+
+// answer reads one answer from the connection, unless that is lost.
+func (l *pipeline) answer(dest []any) (lost bool, err error) {
+	err = pgx.ErrNoRows
+	for {
+		message, broken := l.conn.Conn().PgConn().Frontend().Receive()
+		if broken != nil {
+			if errors.Is(err, pgx.ErrNoRows) {
+				err = nil // there is no answer
+			}
+			return true, fmt.Errorf("the connection was lost: %w", errors.Join(err, broken))
 		}
 		switch message := message.(type) {
 		case *pgproto3.DataRow:
@@ -219,13 +266,9 @@ func (l *pipeline) receive(s sent, dest []any) error {
 		case *pgproto3.ErrorResponse:
 			err = pgconn.ErrorResponseToPgError(message)
 		case *pgproto3.ReadyForQuery:
-			return err
+			return false, err
 		}
 	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = nil // there is no answer
-	}
-	return fmt.Errorf("the connection was lost: %w", errors.Join(err, l.lost))
 }
 
 // stale reports whether the database has refused a prepared statement: its tables have changed (0A), or a pooler between has

@@ -21,7 +21,8 @@ import (
 type piped struct {
 	*testing.T
 	store  *pgstore.Store
-	holder *pgx.Conn // looks on, too
+	holder *pgx.Conn
+	other  *pgx.Conn // looks on: in a transaction the activity of others is read once
 	name   string
 	answer map[string]chan error // to a hold asked for, nil where it is made
 }
@@ -29,11 +30,15 @@ type piped struct {
 func newPiped(t *testing.T, parameters ...string) *piped {
 	t.Helper()
 	url := services.Postgres(t)
-	holder, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
+	var conns [2]*pgx.Conn
+	for i := range conns {
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
+		conns[i] = conn
 	}
-	t.Cleanup(func() { holder.Close(context.WithoutCancel(t.Context())) })
 	name := fmt.Sprint("piped", rand.Int())
 	for _, parameter := range parameters {
 		url = with(url, parameter)
@@ -49,7 +54,7 @@ func newPiped(t *testing.T, parameters ...string) *piped {
 	if _, err := store.HoldGroup(t.Context(), "e", []origin.HoldRequest{{ID: "known", Event: "e", Buyer: "k", Quantity: 1, TTL: time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
-	p := &piped{T: t, store: store, holder: holder, name: name, answer: map[string]chan error{}}
+	p := &piped{T: t, store: store, holder: conns[0], other: conns[1], name: name, answer: map[string]chan error{}}
 	p.must(`begin`)
 	p.must(`select from events for update`)
 	return p
@@ -93,7 +98,7 @@ func (p *piped) send(ctx context.Context, request origin.HoldRequest) {
 func (p *piped) waiting() (n int) {
 	p.Helper()
 	const count = `select count(*) from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`
-	if err := p.holder.QueryRow(p.Context(), count, p.name).Scan(&n); err != nil {
+	if err := p.other.QueryRow(p.Context(), count, p.name).Scan(&n); err != nil {
 		p.Fatal(err)
 	}
 	return n
@@ -103,7 +108,7 @@ func (p *piped) waiting() (n int) {
 func (p *piped) end() int64 {
 	p.Helper()
 	const end = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and state = 'active'`
-	tag, err := p.holder.Exec(p.Context(), end, p.name)
+	tag, err := p.other.Exec(p.Context(), end, p.name)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -158,13 +163,40 @@ func TestHoldGroup_IsNotSentBehindOneThatHasBeenSilentForLong(t *testing.T) {
 	t.Parallel()
 	p := newPiped(t)
 	p.ask(t.Context(), "h1")
-	time.Sleep(pgstore.PipelineDoubt + 10*time.Millisecond)
+	time.Sleep(pgstore.PipelineLasts + 10*time.Millisecond)
 	p.ask(t.Context(), "h2")
 	if n := p.store.Pool().Stat().AcquiredConns(); n != 2 {
 		t.Errorf("%d connections are in use by two groups", n)
 	}
 	p.must(`commit`)
 	p.made("h1", "h2")
+	p.idle()
+}
+
+// Groups that follow each other closely do not keep the connection for ever: others may be waiting for it.
+func TestHoldGroup_TheConnectionGoesBackToThePoolAfterAWhile(t *testing.T) {
+	t.Parallel()
+	p := newPiped(t)
+	tx, err := p.other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `insert into buyers (event, buyer, units, max_units) values ('e', 'late', 0, 5)`); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(t.Context(), "h1")
+	p.send(t.Context(), origin.HoldRequest{ID: "h2", Event: "e", Buyer: "late", Quantity: 1, TTL: time.Hour})
+	p.must(`commit`)
+	p.made("h1")
+	time.Sleep(pgstore.PipelineLasts)
+	p.ask(t.Context(), "h3")
+	if n := p.store.Pool().Stat().AcquiredConns(); n != 2 {
+		t.Errorf("%d connections are in use, want one for each group", n)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.made("h2", "h3")
 	p.idle()
 }
 
@@ -197,34 +229,84 @@ func TestHoldGroup_OneThatFailsLeavesTheNextOnItsConnectionAsItIs(t *testing.T) 
 
 func TestHoldGroup_WhatWasUnderWayOnALostConnectionMayBeAskedAgain(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(p *piped, cancel func()){
-		"ended by the database":  func(p *piped, _ func()) { p.end() },
-		"given up by the second": func(_ *piped, cancel func()) { cancel() },
+	p := newPiped(t)
+	p.ask(t.Context(), "h1")
+	p.ask(t.Context(), "h2")
+	for p.waiting() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if n := p.end(); n != 1 {
+		t.Errorf("%d connections were ended", n)
+	}
+	for _, id := range []string{"h1", "h2"} {
+		if err := <-p.answer[id]; err == nil || !strings.Contains(err.Error(), "make holds: the connection was") {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	p.must(`commit`)
+	for _, id := range []string{"h1", "h2"} {
+		p.ask(t.Context(), id)
+		p.made(id)
+	}
+	p.idle()
+}
+
+// Who waits behind another statement goes without it: his caller may leave, or the connection may be dead. Neither disturbs the
+// first, and whoever comes in between does not take the answer for his own.
+func TestHoldGroup_TheSecondMayGiveUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lasts time.Duration
+		want  string
+	}{
+		"since its caller leaves": {50 * time.Millisecond, "context deadline exceeded"},
+		"since it waits for long": {time.Hour, "the statement before it on the connection is not answered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPiped(t)
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithTimeout(t.Context(), c.lasts)
 			defer cancel()
 			p.ask(t.Context(), "h1")
 			p.ask(ctx, "h2")
-			for p.waiting() == 0 {
-				time.Sleep(time.Millisecond)
+			if n := p.store.Pool().Stat().AcquiredConns(); n != 1 && c.lasts == time.Hour {
+				t.Errorf("%d connections are in use by two groups", n)
 			}
-			lose(p, cancel)
-			for _, id := range []string{"h1", "h2"} {
-				if err := <-p.answer[id]; err == nil || !strings.Contains(err.Error(), "make holds: the connection was lost") {
-					t.Errorf("%s: %v", id, err)
-				}
+			if err := <-p.answer["h2"]; err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the second: %v, want %q", err, c.want)
 			}
+			p.ask(t.Context(), "h3")
 			p.must(`commit`)
-			p.ask(t.Context(), "h1")
-			p.made("h1")
+			p.made("h1", "h3")
 			p.ask(t.Context(), "h2")
 			p.made("h2")
 			p.idle()
 		})
 	}
+}
+
+// A statement that is given up does not go on waiting in the database, where it would take connections that the pool counts
+// as closed.
+func TestHoldGroup_WhatIsGivenUpEndsInTheDatabase(t *testing.T) {
+	t.Parallel()
+	p := newPiped(t, "pool_max_conns=1")
+	for range 4 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		p.ask(ctx, "h1")
+		if err := <-p.answer["h1"]; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("given up: %v", err)
+		}
+		cancel()
+	}
+	for deadline := time.Now().Add(4 * time.Second); p.waiting() > 0; time.Sleep(10 * time.Millisecond) { // less than lock_timeout
+		if time.Now().After(deadline) {
+			t.Fatalf("%d statements that were given up wait for the row", p.waiting())
+		}
+	}
+	p.must(`commit`)
+	p.ask(t.Context(), "h1")
+	p.made("h1")
+	p.idle()
 }
 
 // A caller who has left before his statement is sent does not take the connection from another.
@@ -307,7 +389,7 @@ func TestHoldGroup_PipelinesLoseNothingInAStorm(t *testing.T) {
 				}
 				event := fmt.Sprint("storm", n%events)
 				request := origin.HoldRequest{ID: fmt.Sprint("c", c, " n", n), Event: event, Buyer: fmt.Sprint("b", c), Quantity: 1, TTL: time.Hour}
-				for try := range 10 {
+				for start := time.Now(); ; ctx = t.Context() {
 					replies, err := p.store.HoldGroup(ctx, event, []origin.HoldRequest{request})
 					if err == nil {
 						if replies[0].Hold.ID != request.ID {
@@ -315,8 +397,9 @@ func TestHoldGroup_PipelinesLoseNothingInAStorm(t *testing.T) {
 						}
 						break
 					}
-					if ctx = t.Context(); try == 9 {
+					if time.Since(start) > time.Minute {
 						t.Errorf("%s: %v", request.ID, err)
+						break
 					}
 				}
 				cancel()
@@ -326,6 +409,7 @@ func TestHoldGroup_PipelinesLoseNothingInAStorm(t *testing.T) {
 	lost := int64(0)
 	for range 300 {
 		lost += p.end()
+		time.Sleep(time.Millisecond)
 	}
 	wg.Wait()
 	t.Logf("%d connections were ended", lost)
