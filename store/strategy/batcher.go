@@ -111,15 +111,16 @@ func (b *batcher[Q, A]) enqueue(key string, members ...*member[Q, A]) {
 
 // man gives a queue a worker, which drain waits for, if it needs one and may have it. The caller has the lock.
 func (b *batcher[Q, A]) man(key string, q *queue[Q, A]) {
-	if len(q.waiting) > 0 && q.slow < mostSlow && b.mayWork(key, q.workers+1) {
+	if len(q.waiting) > 0 && q.slow < mostSlow && b.mayWork(key, q, q.workers+1) {
 		q.workers++
 		go b.work(key, q)
 	}
 }
 
-// mayWork tells whether a key may have so many workers, slow ones aside.
-func (b *batcher[Q, A]) mayWork(key string, workers int) bool {
-	return workers == 1 || workers == 2 && b.before != nil && b.before.free(key)
+// mayWork tells whether a key may have so many workers, slow ones aside. Where one is slow nobody goes ahead: what he waits for is
+// what all of them would.
+func (b *batcher[Q, A]) mayWork(key string, q *queue[Q, A], workers int) bool {
+	return workers == 1 || workers == 2 && q.slow == 0 && b.before != nil && b.before.free(key)
 }
 
 // free tells whether nobody of a key waits or is in a group.
@@ -187,7 +188,7 @@ func (b *batcher[Q, A]) runTimed(key string, q *queue[Q, A], group []*member[Q, 
 		q.slow--
 		q.workers++
 	}
-	if works = b.mayWork(key, q.workers); !works {
+	if works = b.mayWork(key, q, q.workers); !works {
 		q.workers--
 	}
 	return works
@@ -223,12 +224,12 @@ func dismiss[Q, A any](group []*member[Q, A]) []*member[Q, A] {
 	return staying
 }
 
-// patience is how long a group may take until it is slow: the longer, the more slow ones there are already. Where each waits for
-// the row that the one before it has, one more makes all of them later.
+// patience is how long a group may take until it is slow: the longer, the more run already. Where each waits for the row that the
+// one before it has, one more makes all of them later.
 func (b *batcher[Q, A]) patience(q *queue[Q, A]) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slowGroup * time.Duration(1+q.slow)
+	return slowGroup * time.Duration(q.slow+q.workers)
 }
 
 // settle lets those who are about to join do so, else the first of them has a group of his own and all others wait for it: it

@@ -192,34 +192,48 @@ func TestBatcher_NoMoreThanAFewSlowGroupsAreLeftBehind(t *testing.T) {
 // Each group waits for the row that the one before it has: were another let in every two seconds, they would wait for each other
 // for longer and longer, until the database ends them.
 func TestBatcher_ARowThatIsSlowIsNotMadeSlowerByThoseWhoGoOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const commit, lasts = 3 * time.Second, 2 * time.Minute
-		row := make(chan struct{}, 1)
-		b := newBatcher(100, func(_ string, group []int) []outcome[int] {
-			row <- struct{}{}
-			time.Sleep(commit)
-			<-row
-			return make([]outcome[int], len(group))
-		})
-		start := time.Now()
-		var longest atomic.Int64
-		var buyers sync.WaitGroup
-		for n := range 20 {
-			buyers.Go(func() {
-				time.Sleep(time.Duration(n) * commit / 5) // one after the other
-				for time.Since(start) < lasts {
+	const lasts, lockTimeout = 2 * time.Minute, 5 * time.Second
+	for _, stages := range []int{1, 2} {
+		for _, commit := range []time.Duration{500 * time.Millisecond, 1100 * time.Millisecond, 1900 * time.Millisecond, 2500 * time.Millisecond, 3 * time.Second, 4 * time.Second} {
+			synctest.Test(t, func(t *testing.T) {
+				row := make(chan struct{}, 1)
+				var waited, longest atomic.Int64
+				last := newBatcher(100, func(_ string, group []int) []outcome[int] {
 					asked := time.Now()
-					<-b.join(t.Context(), "k", n)
-					longest.Store(max(longest.Load(), int64(time.Since(asked))))
+					row <- struct{}{}
+					waited.Store(max(waited.Load(), int64(time.Since(asked))))
+					time.Sleep(commit)
+					<-row
+					return make([]outcome[int], len(group))
+				})
+				b := last
+				if stages == 2 {
+					b = newStage(100, last, func(_ string, members []*member[int, int]) []*member[int, int] { return members })
+				}
+				start := time.Now()
+				var buyers sync.WaitGroup
+				for n := range 20 {
+					buyers.Go(func() {
+						time.Sleep(time.Duration(n) * commit / 5) // one after the other
+						for time.Since(start) < lasts {
+							asked := time.Now()
+							<-b.join(t.Context(), "k", n)
+							longest.Store(max(longest.Load(), int64(time.Since(asked))))
+						}
+					})
+				}
+				buyers.Wait()
+				b.drain()
+				last.drain()
+				if longest := time.Duration(longest.Load()); longest > 3*commit {
+					t.Errorf("%d stages: one waited for %v, want at most the commits of three groups, %v", stages, longest, 3*commit)
+				}
+				if waited := time.Duration(waited.Load()); waited > lockTimeout {
+					t.Errorf("%d stages: a group waited for the row for %v, commits take %v", stages, waited, commit)
 				}
 			})
 		}
-		buyers.Wait()
-		b.drain()
-		if longest := time.Duration(longest.Load()); longest > 3*commit {
-			t.Errorf("one waited for %v, want at most the commits of three groups, %v", longest, 3*commit)
-		}
-	})
+	}
 }
 
 // A group of the second stage begins behind the one that runs when all who were on the way have come: not while some are in the
