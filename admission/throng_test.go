@@ -101,6 +101,9 @@ func (c *throng) drive(condition func() bool) {
 	looked := time.Now()
 	for start := looked; !condition(); after(c.t.Context(), 50*time.Millisecond) {
 		c.held, looked = max(c.held, time.Since(looked)), time.Now()
+		for _, room := range c.rooms {
+			c.held = max(c.held, time.Since(room.Info().AsOf))
+		}
 		if time.Since(start) > time.Minute {
 			c.t.Fatal("the condition has not come about in a minute")
 		}

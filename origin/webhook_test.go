@@ -87,7 +87,7 @@ func TestWebhook_IsBelievedOnlyWhenSigned(t *testing.T) {
 		for header, status := range map[string]int{
 			signature.Sign([]byte(body), "whsec_wrong", now):                    http.StatusBadRequest,
 			signature.Sign([]byte(body), hookSecret, now.Add(-302*time.Second)): http.StatusBadRequest,
-			signature.Sign([]byte(body), hookSecret, now.Add(302*time.Second)):  http.StatusBadRequest,
+			signature.Sign([]byte(body), hookSecret, now.Add(time.Hour)):        http.StatusBadRequest, // and a busy machine takes its time
 			signature.Sign([]byte(body+" "), hookSecret, now):                   http.StatusBadRequest,
 			"": http.StatusBadRequest,
 			strings.Replace(right, ",", ",v1=00,", 1):      http.StatusOK,
