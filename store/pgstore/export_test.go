@@ -1,6 +1,10 @@
 package pgstore
 
-import "github.com/jackc/pgx/v5/pgxpool"
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
 
 // Wrap is wrap, for tests.
 var Wrap = wrap
@@ -14,8 +18,8 @@ func (s *Store) Choosy() (events int) {
 	return events
 }
 
-// PipelineLasts is pipelineLasts, for tests.
-const PipelineLasts = pipelineLasts
+// PipelinesLast sets for how long groups share a connection, for tests: before any does.
+func (s *Store) PipelinesLast(d time.Duration) { s.groups.lasts = d }
 
 // PipelineState is which connection a key's statements share, and how many of them, for tests.
 type PipelineState struct {

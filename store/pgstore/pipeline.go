@@ -41,7 +41,8 @@ var (
 // each transaction: https://www.postgresql.org/docs/15/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
 type pipelines struct {
 	pool     *pgxpool.Pool
-	prepares bool // the connections keep prepared statements; else there is no pipelining
+	prepares bool          // the connections keep prepared statements; else there is no pipelining
+	lasts    time.Duration // is pipelineLasts, except in tests
 
 	mu   sync.Mutex
 	open map[string]*pipeline // those that were begun last
@@ -81,7 +82,7 @@ var decoders = sync.Pool{New: func() any { return pgtype.NewMap() }}
 
 func newPipelines(pool *pgxpool.Pool) *pipelines {
 	mode := pool.Config().ConnConfig.DefaultQueryExecMode
-	return &pipelines{pool: pool, prepares: mode == pgx.QueryExecModeCacheStatement, open: make(map[string]*pipeline)}
+	return &pipelines{pool: pool, prepares: mode == pgx.QueryExecModeCacheStatement, lasts: pipelineLasts, open: make(map[string]*pipeline)}
 }
 
 // row is a [pgx.Row] whose statement runs when it is scanned.
@@ -132,7 +133,7 @@ func (p *pipelines) join(key string) *pipeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	line := p.open[key]
-	if line == nil || line.broken.Load() || line.underWay == pipelineDepth || time.Since(line.began) > pipelineLasts {
+	if line == nil || line.broken.Load() || line.underWay == pipelineDepth || time.Since(line.began) > p.lasts {
 		return nil
 	}
 	line.underWay++

@@ -40,7 +40,7 @@ func newPiped(t *testing.T, parameters ...string) *piped {
 		conns[i] = conn
 	}
 	name := fmt.Sprint("piped", rand.Int())
-	for _, parameter := range parameters {
+	for _, parameter := range append(parameters, "lock_timeout=60000", "statement_timeout=60000") {
 		url = with(url, parameter)
 	}
 	store, err := pgstore.Open(t.Context(), with(url, "application_name="+name))
@@ -54,6 +54,7 @@ func newPiped(t *testing.T, parameters ...string) *piped {
 	if _, err := store.HoldGroup(t.Context(), "e", []origin.HoldRequest{{ID: "known", Event: "e", Buyer: "k", Quantity: 1, TTL: time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
+	store.PipelinesLast(time.Hour) // however slow the machine is
 	p := &piped{T: t, store: store, holder: conns[0], other: conns[1], name: name, answer: map[string]chan error{}}
 	p.must(`begin`)
 	p.must(`select from events for update`)
@@ -128,11 +129,17 @@ func (p *piped) made(ids ...string) {
 	}
 }
 
-// idle looks whether all connections are back, and none is in the middle of something.
+// idle looks whether all connections come back, and none is in the middle of something. The pool counts those as in use that it
+// is closing, which takes it a while.
 func (p *piped) idle() {
 	p.Helper()
-	if n := p.store.Pool().Stat().AcquiredConns(); n != 0 || p.store.Pipeline("e") != (pgstore.PipelineState{}) {
-		p.Errorf("%d connections are in use, of the event %+v", n, p.store.Pipeline("e"))
+	for deadline := time.Now().Add(30 * time.Second); p.store.Pool().Stat().AcquiredConns() != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.Fatalf("%d connections are in use", p.store.Pool().Stat().AcquiredConns())
+		}
+	}
+	if state := p.store.Pipeline("e"); state != (pgstore.PipelineState{}) {
+		p.Errorf("of the event %+v", state)
 	}
 	if err := p.store.Ping(p.Context()); err != nil {
 		p.Error(err)
@@ -162,8 +169,9 @@ func TestHoldGroup_ASecondGroupGoesBehindTheFirstOnItsConnection(t *testing.T) {
 func TestHoldGroup_IsNotSentBehindOneThatHasBeenSilentForLong(t *testing.T) {
 	t.Parallel()
 	p := newPiped(t)
+	p.store.PipelinesLast(50 * time.Millisecond)
 	p.ask(t.Context(), "h1")
-	time.Sleep(pgstore.PipelineLasts + 10*time.Millisecond)
+	time.Sleep(60 * time.Millisecond)
 	p.ask(t.Context(), "h2")
 	if n := p.store.Pool().Stat().AcquiredConns(); n != 2 {
 		t.Errorf("%d connections are in use by two groups", n)
@@ -177,6 +185,7 @@ func TestHoldGroup_IsNotSentBehindOneThatHasBeenSilentForLong(t *testing.T) {
 func TestHoldGroup_TheConnectionGoesBackToThePoolAfterAWhile(t *testing.T) {
 	t.Parallel()
 	p := newPiped(t)
+	p.store.PipelinesLast(50 * time.Millisecond)
 	tx, err := p.other.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +197,7 @@ func TestHoldGroup_TheConnectionGoesBackToThePoolAfterAWhile(t *testing.T) {
 	p.send(t.Context(), origin.HoldRequest{ID: "h2", Event: "e", Buyer: "late", Quantity: 1, TTL: time.Hour})
 	p.must(`commit`)
 	p.made("h1")
-	time.Sleep(pgstore.PipelineLasts)
+	time.Sleep(60 * time.Millisecond)
 	p.ask(t.Context(), "h3")
 	if n := p.store.Pool().Stat().AcquiredConns(); n != 2 {
 		t.Errorf("%d connections are in use, want one for each group", n)
@@ -298,7 +307,7 @@ func TestHoldGroup_WhatIsGivenUpEndsInTheDatabase(t *testing.T) {
 		}
 		cancel()
 	}
-	for deadline := time.Now().Add(4 * time.Second); p.waiting() > 0; time.Sleep(10 * time.Millisecond) { // less than lock_timeout
+	for deadline := time.Now().Add(30 * time.Second); p.waiting() > 0; time.Sleep(10 * time.Millisecond) { // less than lock_timeout
 		if time.Now().After(deadline) {
 			t.Fatalf("%d statements that were given up wait for the row", p.waiting())
 		}
@@ -368,6 +377,7 @@ func TestHoldGroup_PipelinesLoseNothingInAStorm(t *testing.T) {
 	t.Parallel()
 	const events, clients, each = 2, 8, 40
 	p := newPiped(t)
+	p.store.PipelinesLast(10 * time.Millisecond) // so that connections change, too
 	p.must(`commit`)
 	for e := range events {
 		event := origin.Event{ID: fmt.Sprint("storm", e), Capacity: 1000, Currency: "eur", MaxPerBuyer: 1000}
