@@ -30,11 +30,11 @@ func TestAtomicRedis_LosesNothingForGoodWhateverCallsAreLost(t *testing.T) {
 			if _, err := ledger.PutEvent(t.Context(), event); err != nil {
 				t.Fatal(err)
 			}
-			sale := &lossySale{ledger: ledger, ends: time.Now().Add(lasts)}
+			sale := &lossySale{ledger: ledger, capacity: capacity, ends: time.Now().Add(lasts)}
 			for range 3 {
 				sale.replicas = append(sale.replicas, lossyReplica(t, &sale.losses, ledger, prefix))
 			}
-			sale.losses.losing.Store(true)
+			sale.losses.begin()
 			var work sync.WaitGroup
 			for range 16 {
 				work.Go(func() { sale.buy(t) })
@@ -49,17 +49,20 @@ func TestAtomicRedis_LosesNothingForGoodWhateverCallsAreLost(t *testing.T) {
 				work.Go(func() {
 					for sale.isOn() {
 						time.Sleep(lasts / 5)
-						if err := client.Del(t.Context(), keysOf(t, client, prefix)...).Err(); err != nil {
+						keys := keysOf(t, client, prefix)
+						if len(keys) == 0 {
+							continue
+						}
+						if err := client.Del(t.Context(), keys...).Err(); err != nil {
 							t.Error(err)
 						}
 					}
 				})
 			}
 			work.Wait()
-			sale.losses.losing.Store(false)
-			sale.losses.late.Wait()
+			sale.losses.end()
 			t.Logf("%d answers of an active hold, %d refusals, %d errors", sale.made.Load(), sale.refused.Load(), sale.broke.Load())
-			if sale.made.Load() < capacity || sale.broke.Load() == 0 {
+			if !sale.isBusy() {
 				t.Error("too little has happened")
 			}
 
@@ -94,13 +97,20 @@ type lossySale struct {
 	ledger   storetest.LedgerStore
 	replicas []origin.Strategy
 	losses   losses
-	ends     time.Time
+	capacity int64
+	ends     time.Time // or when enough has happened, if that is later
 
 	ids, made, refused, broke atomic.Int64
 	found                     sync.Map // hold id → when it was made, as it was first answered
 }
 
-func (s *lossySale) isOn() bool { return time.Now().Before(s.ends) }
+func (s *lossySale) isOn() bool {
+	late := time.Since(s.ends)
+	return late < 0 || late < time.Minute && !s.isBusy()
+}
+
+// isBusy tells whether enough has happened to say anything.
+func (s *lossySale) isBusy() bool { return s.made.Load() >= s.capacity && s.broke.Load() > 0 }
 
 func (s *lossySale) any() origin.Strategy { return s.replicas[rand.IntN(len(s.replicas))] }
 
@@ -147,7 +157,7 @@ func lossyReplica(t *testing.T, l *losses, ledger storetest.LedgerStore, prefix 
 	s, err := strategy.New(strategy.AtomicRedis, strategy.Settings{
 		Ledger: lossyLedger{ledger, l}, Redis: client, Prefix: prefix, Group: 7, Grace: 300 * time.Millisecond, Patience: time.Minute,
 		AfterTake: func(string) error {
-			if l.losing.Load() && rand.IntN(50) == 0 {
+			if l.one(50, nil) {
 				return errDied
 			}
 			return nil
@@ -165,25 +175,54 @@ var errLost = errors.New("lost")
 
 // losses loses calls: the request, the answer, or the request until later.
 type losses struct {
-	losing atomic.Bool
+	mu     sync.Mutex
+	losing bool
 	late   sync.WaitGroup
+}
+
+func (l *losses) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.losing = true
+}
+
+// end waits for what comes later.
+func (l *losses) end() {
+	l.mu.Lock()
+	l.losing = false
+	l.mu.Unlock()
+	l.late.Wait()
+}
+
+// one tells whether now is when something happens to one in n. What is to be done later then, if anything, end waits for.
+func (l *losses) one(n int, later func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.losing || rand.IntN(n) > 0 {
+		return false
+	}
+	if later != nil {
+		l.late.Go(func() {
+			time.Sleep(rand.N(50 * time.Millisecond))
+			later()
+		})
+	}
+	return true
 }
 
 // lost tells whether a call is lost, having made it where its answer alone is.
 func (l *losses) lost(ctx context.Context, call func(ctx context.Context)) bool {
-	if !l.losing.Load() || rand.IntN(12) > 0 {
-		return false
+	ctx = context.WithoutCancel(ctx)
+	kind := rand.IntN(3)
+	var later func()
+	if kind == 1 {
+		later = func() { call(ctx) }
 	}
-	switch ctx := context.WithoutCancel(ctx); rand.IntN(3) {
-	case 0:
+	lost := l.one(12, later)
+	if lost && kind == 0 {
 		call(ctx)
-	case 1:
-		l.late.Go(func() {
-			time.Sleep(rand.N(50 * time.Millisecond))
-			call(ctx)
-		})
 	}
-	return true
+	return lost
 }
 
 // lossyRedis is a hook of a client.
