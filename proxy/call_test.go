@@ -58,7 +58,7 @@ func TestCall_PassesInBothDirectionsWithItsTrailers(t *testing.T) {
 		w.Header().Set(http.TrailerPrefix+"Foyer-Command", "release")
 	})
 	s := newStand(t, func(s *Settings) {
-		toUpstream(target, time.Second)(s)
+		toUpstream(target, time.Minute)(s)
 		s.ReadTimeout = 100 * time.Millisecond
 	})
 	server := overTLS(t, s.edge)
@@ -107,7 +107,7 @@ func TestCall_PassesInBothDirectionsWithItsTrailers(t *testing.T) {
 
 func TestCall_AWaitingVisitorIsRefusedByAProblem(t *testing.T) {
 	target := callee(t, func(http.ResponseWriter, *http.Request) { t.Error("the upstream was called") })
-	s := newStand(t, toUpstream(target, time.Second))
+	s := newStand(t, toUpstream(target, time.Minute))
 	res, body := s.do("POST", "/sale/shop.Seats/Choose", "x", "Content-Type", "application/grpc", "Authorization", "Foyer queue")
 	if res.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "urn:foyer:waiting") {
 		t.Errorf("got %d %s", res.StatusCode, body)
@@ -147,7 +147,7 @@ func TestForward_RepeatsOnlyWhatIsSafe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen atomic.Int64
-			s := newStand(t, toUpstream(onceAlive(t, &seen), time.Second))
+			s := newStand(t, toUpstream(onceAlive(t, &seen), time.Minute))
 			if res, body := s.do("GET", "/sale", "", "Cookie", "foyer-final=pass"); res.StatusCode != http.StatusOK {
 				t.Fatalf("the first request: %d %s", res.StatusCode, body)
 			}

@@ -83,7 +83,11 @@ func TestForward_AnswersForAnUpstreamThatFails(t *testing.T) {
 			if c.serve != nil {
 				target = listenRaw(t, c.serve)
 			}
-			s := newStand(t, toUpstream(target, 200*time.Millisecond))
+			timeout := time.Minute
+			if name == "hangs" {
+				timeout = 200 * time.Millisecond
+			}
+			s := newStand(t, toUpstream(target, timeout))
 			for _, accept := range []string{"application/json", "text/html"} {
 				res, body := s.do("GET", "/sale", "", "Cookie", "foyer-final=pass", "Accept", accept)
 				page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
@@ -106,7 +110,7 @@ func TestForward_CutsAnAnswerThatBreaksOff(t *testing.T) {
 		_, _ = http.ReadRequest(bufio.NewReader(conn))
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
 	})
-	s := newStand(t, toUpstream(target, time.Second))
+	s := newStand(t, toUpstream(target, time.Minute))
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.server.URL+"/sale", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +160,7 @@ func TestForward_AWebSocketPassesAndEndsWithItsLease(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nFoyer-Command: stock=4\r\n\r\n")
 		_, _ = io.Copy(conn, conn)
 	})
-	s := newStand(t, toUpstream(target, time.Second))
+	s := newStand(t, toUpstream(target, time.Minute))
 	s.room.over = make(chan struct{})
 	conn, err := net.Dial("tcp", s.server.Listener.Addr().String())
 	if err != nil {
@@ -257,7 +261,7 @@ func TestForward_BusyPassGets503(t *testing.T) {
 }
 
 func TestForward_LimitsBodies(t *testing.T) {
-	s := newStand(t, func(s *Settings) { s.BodyBytes, s.ReadTimeout = 10, 300*time.Millisecond })
+	s := newStand(t, func(s *Settings) { s.BodyBytes, s.ReadTimeout = 10, 2*time.Second })
 	if res, _ := s.do("POST", "/sale", "0123456789", "Cookie", "foyer-final=pass"); res.StatusCode != http.StatusOK {
 		t.Errorf("ten bytes: %d", res.StatusCode)
 	}
@@ -341,7 +345,7 @@ func TestForward_APanicEndsOneRequest(t *testing.T) {
 // eventually waits for a condition, for a few seconds.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for !holds() {
 		select {
