@@ -271,7 +271,7 @@ func (s *stand) raw(request string) (*http.Response, string) {
 		s.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	if _, err := io.WriteString(conn, request); err != nil {
 		s.Fatal(err)
 	}

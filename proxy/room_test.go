@@ -38,7 +38,7 @@ type sale struct {
 	work     time.Duration // how long the shop takes
 }
 
-// openSale opens one with so many slots, near polls of 100 ms and claims of a second.
+// openSale opens one with so many slots, near polls of 100 ms and claims of 20 s.
 func openSale(t *testing.T, capacity int, mode admission.Mode) *sale {
 	t.Helper()
 	s := &sale{T: t, inside: map[string]int{}}
@@ -49,7 +49,7 @@ func openSale(t *testing.T, capacity int, mode admission.Mode) *sale {
 	s.room = admission.NewRoom(admission.RoomSettings{
 		Gate: "sale", Store: memstore.New(memstore.Settings{Gate: "sale"}), Keys: keys, Inflight: 8,
 		Rules: admission.Rules{
-			Capacity: capacity, Mode: mode, Idle: time.Minute, Max: 10 * time.Minute, Claim: time.Second, QueueMax: 1000,
+			Capacity: capacity, Mode: mode, Idle: time.Minute, Max: 10 * time.Minute, Claim: 20 * time.Second, QueueMax: 1000,
 			Keep: time.Hour, Returns: 2, PollMin: 100 * time.Millisecond, PollMax: time.Second, Leeway: 200 * time.Millisecond,
 		},
 	})
@@ -150,7 +150,7 @@ func (b *browser) ask(method, path string, headers ...string) (int, position) {
 
 // until asks again and again, as often as it is told in milliseconds, until it has come about.
 func (s *sale) until(what string, ask func() (done bool, again int)) {
-	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
 	for {
 		done, again := ask()
