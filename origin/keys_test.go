@@ -193,7 +193,7 @@ func TestResolver_EndsWhatADeadProcessLeft(t *testing.T) {
 		}
 		all.Wait()
 		h.balanced()
-	}, timeout(time.Second))
+	}, timeout(3*time.Second))
 }
 
 func TestKey_OurOwnFailureIsNotKept(t *testing.T) {

