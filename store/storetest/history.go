@@ -18,7 +18,7 @@ import (
 const (
 	historyEvent   = "e"
 	historyClients = 8
-	historyTimeout = 20 * time.Second // of the check of one history
+	historyTimeout = 2 * time.Minute // of the check of one history
 )
 
 // never is the time at which a call returns whose answer was lost.

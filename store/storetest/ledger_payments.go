@@ -99,7 +99,7 @@ func keepIntentOnlyWhileOpen(t *testing.T, l LedgerStore) {
 }
 
 func openHandsToOne(t *testing.T, l LedgerStore) {
-	const idle = 500 * time.Millisecond
+	const idle = 3 * time.Second // longer than the crowd is at it: who was handed out is handed out again after that
 	event(t, l, "e", 50, 50)
 	for i := range 20 {
 		pay(t, l, fmt.Sprint("a", i), hold(t, l, request(fmt.Sprint("h", i), "e", "b", 1)))

@@ -21,7 +21,7 @@ func TestAtomicRedis_AnotherReplicaEndsWhatADeadOneLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const grace = 300 * time.Millisecond
+	const grace = 2 * time.Second
 	for i := range 2 { // two of them, who do not get in each other's way
 		living := replica(t, dead.Ledger, client, prefix, grace)
 		if _, err := living.Hold(t.Context(), ask(fmt.Sprint("own", i))); err != nil {
@@ -44,7 +44,9 @@ func TestAtomicRedis_AnotherReplicaEndsWhatADeadOneLeft(t *testing.T) {
 // A replica that is slow, not dead, loses the race to the tombstone or wins it: never both.
 func TestAtomicRedis_ASlowReplicaAndItsHeirAgree(t *testing.T) {
 	held := make(chan struct{})
-	slow, client, prefix := newSale(t, 10, strategy.Settings{AfterTake: func(string) error { <-held; return nil }})
+	slow, client, prefix := newSale(t, 10, strategy.Settings{
+		Patience: time.Minute, AfterTake: func(string) error { <-held; return nil },
+	})
 	answered := make(chan origin.HoldReply, 1)
 	go func() {
 		reply, err := slow.Strategy.Hold(t.Context(), ask("h"))
@@ -57,7 +59,7 @@ func TestAtomicRedis_ASlowReplicaAndItsHeirAgree(t *testing.T) {
 		_, ok, err := slow.Strategy.Pending(t.Context(), "h")
 		return ok, err
 	})
-	heir := replica(t, slow.Ledger, client, prefix, 50*time.Millisecond)
+	heir := replica(t, slow.Ledger, client, prefix, 2*time.Second)
 	if _, err := heir.Hold(t.Context(), ask("own")); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +71,10 @@ func TestAtomicRedis_ASlowReplicaAndItsHeirAgree(t *testing.T) {
 	if reply := <-answered; reply.Hold.State != origin.HoldRefused {
 		t.Errorf("the slow one answered %+v", reply)
 	}
+	soon(t, "its units are given back", func() (bool, error) {
+		report, err := slow.Strategy.Compare(t.Context(), "e")
+		return report.Pending == 0 && report.DriftBefore == 0, err
+	})
 	wantEven(t, slow, 1)
 }
 
