@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foyer/internal/services"
 )
 
 // nginxConf runs nginx in the foreground as one process, with all that it writes in the folder it was given.
@@ -56,7 +57,7 @@ func nginxIn(t *testing.T, folder, http, server string) string {
 			t.Fatal("nginx is missing; mend it with: apt-get install nginx-light, or make test-deps")
 		}
 	}
-	port := freePort(t)
+	port := services.FreePort(t)
 	conf := filepath.Join(folder, "nginx.conf")
 	write(t, conf, fmt.Sprintf(nginxConf, folder, port, http, server))
 	run(t, exec.Command(program, "-c", conf, "-p", folder, "-e", filepath.Join(folder, "error.log")))
@@ -109,17 +110,6 @@ func write(t *testing.T, file, text string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// freePort is a port that nobody listened on a moment ago.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // eventually waits for a condition.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -60,7 +59,7 @@ func TestSale_SurvivesKillsAtRandom(t *testing.T) {
 		{"atomic_redis", "atomic_redis", fmt.Sprintf("postgres: %q, redis: %q", services.Postgres(t), services.PrivateRedis(t).URL()), 0.5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			edge := freeAddress(t)
+			edge := fmt.Sprintf("127.0.0.1:%d", services.FreePort(t))
 			bank := startSimulator(t, "http://"+edge+"/webhooks/simulator")
 			folder, configuration := t.TempDir(), fmt.Sprintf(crashSale, edge, c.store, gate, c.strategy, bank)
 			s := serveIn(t, folder, configuration)
@@ -157,17 +156,6 @@ func read(t *testing.T, url string, into any) {
 	if err != nil {
 		t.Fatalf("read %s: %v: %s", url, err, text)
 	}
-}
-
-// freeAddress is an address on which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // startSimulator runs the payment gateway in a process of its own, and answers with its URL.

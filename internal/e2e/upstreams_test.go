@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"foyer/internal/services"
 )
 
 // reader is an upstream that says how it reads a request: "sale" or "other", by its own routing, then the gate that let
@@ -78,7 +80,7 @@ func nodeReader(t *testing.T) reader {
 	if err != nil {
 		t.Fatal("node is missing; mend it with: apt-get install nodejs, or make test-deps")
 	}
-	folder, port := t.TempDir(), freePort(t)
+	folder, port := t.TempDir(), services.FreePort(t)
 	script, log := filepath.Join(folder, "server.cjs"), filepath.Join(folder, "access.log")
 	write(t, script, nodeProgram)
 	run(t, exec.Command(program, script, fmt.Sprint(port), log))

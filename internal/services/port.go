@@ -15,6 +15,16 @@ const (
 	highestPort = 32_000
 )
 
+// FreePort is a loopback port on which nothing listens, for a program that a test starts on it, and may start again.
+func FreePort(t TB) int {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return port
+}
+
 // freePort returns a loopback port on which nothing listens. Somebody else may take it before the caller does.
 func freePort() (int, error) {
 	for range 100 {

@@ -3,7 +3,6 @@ package soak
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foyer/internal/services"
 )
 
 // binary is the program under test.
@@ -46,7 +47,8 @@ type replica struct {
 // newReplica writes the configuration, with two %s for the addresses to listen on, and starts the replica.
 func newReplica(t *testing.T, configuration string) *replica {
 	t.Helper()
-	edge, admin := freeAddress(t), freeAddress(t)
+	address := func() string { return fmt.Sprintf("127.0.0.1:%d", services.FreePort(t)) }
+	edge, admin := address(), address()
 	r := &replica{edge: "http://" + edge, admin: "http://" + admin, folder: t.TempDir()}
 	text := fmt.Sprintf(configuration, edge, admin)
 	if err := os.WriteFile(filepath.Join(r.folder, "foyer.yaml"), []byte(text), 0o600); err != nil {
@@ -103,15 +105,4 @@ func (r *replica) awaitReady(ctx context.Context) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// freeAddress is one on which nobody listens now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
