@@ -47,6 +47,7 @@ func browser(t *testing.T, edge string) func(method, path string) int {
 
 func TestGate_PauseSetAndResumeReachTheLine(t *testing.T) {
 	a := startApp(t, gateCommandYAML)
+	room := a.front.rooms.list()[1]
 	gate := func(args ...string) string {
 		t.Helper()
 		out, err := command(t, gateCommandYAML, append(append([]string{"gate"}, args...), "--admin", a.Admin)...)
@@ -58,6 +59,7 @@ func TestGate_PauseSetAndResumeReachTheLine(t *testing.T) {
 	if out := gate("pause", "shop"); !strings.Contains(out, "shop: paused, no rate; 0 of 2 inside") {
 		t.Errorf("pause says %s", out)
 	}
+	until(t, "the gate is paused", func() bool { return room.Info().Mode == "paused" }) // a late tick comes after the answer
 	visit := browser(t, a.Edge)
 	if status := visit("GET", "/api/events"); status != http.StatusTooManyRequests {
 		t.Errorf("a visitor of the paused gate is answered with %d", status)
@@ -65,6 +67,10 @@ func TestGate_PauseSetAndResumeReachTheLine(t *testing.T) {
 	if out := gate("set", "shop", "--capacity", "1", "--admit-rate", "600"); !strings.Contains(out, "paused, 600 a minute; 0 of 1 inside") {
 		t.Errorf("set says %s", out)
 	}
+	until(t, "the gate has another capacity and rate", func() bool {
+		info := room.Info()
+		return info.Capacity == 1 && info.AdmitRate == 600
+	})
 	var shown gateStatus
 	if err := json.Unmarshal([]byte(gate("resume", "shop", "--json")), &shown); err != nil || shown.Mode != "on" || shown.Capacity != 1 || shown.AdmitRate != 600 {
 		t.Errorf("resume says %+v, %v", shown, err)
@@ -85,6 +91,8 @@ func TestGateDrain_EndsWhenNobodyIsInside(t *testing.T) {
 	if status := visit("GET", "/api/events"); status != http.StatusOK {
 		t.Fatalf("the first visitor is answered with %d", status)
 	}
+	room := a.front.rooms.list()[1]
+	until(t, "the first visitor is inside", func() bool { return room.Info().Active == 1 }) // a late tick comes after the answer
 	drain := func(args ...string) (string, error) {
 		return command(t, gateCommandYAML, append([]string{"gate", "drain", "shop", "--admin", a.Admin}, args...)...)
 	}
@@ -92,6 +100,7 @@ func TestGateDrain_EndsWhenNobodyIsInside(t *testing.T) {
 	if exitCode(err) != exitFailure || !strings.Contains(err.Error(), "1 are inside") || !strings.Contains(out, "inside 1/2") {
 		t.Errorf("with somebody inside: %v\n%s", err, out)
 	}
+	until(t, "the gate is paused", func() bool { return room.Info().Mode == "paused" })
 	if status := browser(t, a.Edge)("GET", "/api/events"); status != http.StatusTooManyRequests {
 		t.Errorf("a newcomer at the gate that drains is answered with %d", status)
 	}
@@ -116,13 +125,14 @@ func TestGateDrain_EndsWhenNobodyIsInside(t *testing.T) {
 func TestGateDrain_SaysWhenSomebodyLetsTheGateGoOn(t *testing.T) {
 	a := startApp(t, gateCommandYAML)
 	browser(t, a.Edge)("GET", "/api/events")
+	room := a.front.rooms.list()[1]
+	until(t, "the visitor is inside", func() bool { return room.Info().Active == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- run(ctx, []string{"gate", "drain", "shop", "--admin", a.Admin, "--json"})
 	}()
-	room := a.front.rooms.list()[1]
 	for room.Info().Mode != "paused" {
 		if ctx.Err() != nil {
 			t.Fatal("drain does not pause")
