@@ -36,7 +36,7 @@ gates:
   - name: shop
     upstream: %s
     capacity: %d
-    session: {idle: %s, max: 5m, claim: 1s}
+    session: {idle: %s, max: 5m, claim: 4s}
     queue: {poll: {min: 400ms, max: 3s}, keep: 1h}
 `
 
