@@ -12,6 +12,9 @@ import (
 // sampleEvery is how often the slots are looked at.
 const sampleEvery = 50 * time.Millisecond
 
+// heldUp is how late a look begins on a machine that has no time for it, nor for the gate: such a look stands for no time.
+const heldUp = 200 * time.Millisecond
+
 // Slots looks, again and again, at what operators are told of a gate, and adds up what its slots did while somebody
 // live waited.
 type Slots struct {
@@ -59,6 +62,7 @@ func (s *Slots) Run(ctx context.Context) {
 	client := http.Client{Timeout: 500 * time.Millisecond}
 	last := time.Now()
 	for pause(ctx, sampleEvery) == nil {
+		onTime := time.Since(last) <= sampleEvery+heldUp // last is when the pause began
 		best, known := gateState{}, false
 		for _, admin := range s.Admins {
 			state, err := s.fetch(ctx, &client, admin)
@@ -68,8 +72,11 @@ func (s *Slots) Run(ctx context.Context) {
 			}
 		}
 		now := time.Now()
-		if known {
+		switch {
+		case known && onTime:
 			s.add(best, now, now.Sub(last))
+		case known:
+			s.add(best, now, 0)
 		}
 		last = now
 	}
