@@ -96,7 +96,7 @@ func openMarket(t *testing.T, s *server) *marketplace {
 	}
 	for range 5 {
 		p := newPerson(s.Edge, false)
-		p.ask(t, http.MethodGet, "/api/events/final", "").want(t, http.StatusOK)
+		insist(t, p, http.MethodGet, "/api/events/final").want(t, http.StatusOK)
 		repeat(50*time.Millisecond, func() {
 			held := p.ask(t, http.MethodPost, "/api/events/final/holds", `{"quantity":1}`, "Content-Type", "application/json")
 			if held.StatusCode != http.StatusCreated {
@@ -108,7 +108,7 @@ func openMarket(t *testing.T, s *server) *marketplace {
 	}
 	for range 30 {
 		p := newPerson(s.Edge, false)
-		p.ask(t, http.MethodGet, "/api/events/final", "").want(t, http.StatusTooManyRequests)
+		insist(t, p, http.MethodGet, "/api/events/final").want(t, http.StatusTooManyRequests)
 		repeat(50*time.Millisecond, func() { m.wait(t, p) })
 	}
 	m.close = func() {

@@ -88,14 +88,20 @@ type crowd struct {
 	stop         func()
 }
 
-// arrive is a person's first visit, once more where the machine is too busy for the store to answer it in time.
-func arrive(t *testing.T, p *person) (first reply) {
+// arrive is a person's first visit.
+func arrive(t *testing.T, p *person) reply {
+	t.Helper()
+	return insist(t, p, http.MethodGet, "/sale")
+}
+
+// insist asks once more where the machine is too busy for the store to answer in time.
+func insist(t *testing.T, p *person, method, path string) (answer reply) {
 	t.Helper()
 	eventually(t, 10*time.Second, "the store answers in time", func() bool {
-		first = p.ask(t, http.MethodGet, "/sale", "")
-		return first.StatusCode != http.StatusServiceUnavailable
+		answer = p.ask(t, method, path, "")
+		return answer.StatusCode != http.StatusServiceUnavailable
 	})
-	return first
+	return answer
 }
 
 // gather fills the gate and the line behind it, and has everybody ask all the time.

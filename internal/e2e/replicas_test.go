@@ -114,7 +114,7 @@ func TestServe_APollMakesNoStoreCall(t *testing.T) {
 	defer upstream.Close()
 	redis := services.PrivateRedis(t).URL()
 	s := serve(t, fmt.Sprintf(redisGate, redis, upstream.URL, 1, "5m"))
-	newPerson(s.Edge, false).ask(t, http.MethodGet, "/sale", "").want(t, http.StatusOK)
+	arrive(t, newPerson(s.Edge, false)).want(t, http.StatusOK)
 	line := make([]*person, waiters)
 	for i := range line {
 		line[i] = newPerson(s.Edge, false)
@@ -211,13 +211,13 @@ func TestServe_AHundredWithoutCookiesBehindOneAddressHaveAHundredPlaces(t *testi
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer upstream.Close()
 	s := serve(t, fmt.Sprintf(redisGate, services.PrivateRedis(t).URL(), upstream.URL, 1, "5m"))
-	newPerson(s.Edge, false).ask(t, http.MethodGet, "/sale", "").want(t, http.StatusOK)
+	arrive(t, newPerson(s.Edge, false)).want(t, http.StatusOK)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	places := map[string]bool{}
 	for range 100 {
 		wg.Go(func() {
-			got := newPerson(s.Edge, false).ask(t, http.MethodPost, "/_foyer/shop/join", "").want(t, http.StatusCreated)
+			got := insist(t, newPerson(s.Edge, false), http.MethodPost, "/_foyer/shop/join").want(t, http.StatusCreated)
 			var status struct{ Ticket json.Number }
 			if err := json.Unmarshal([]byte(got.Text), &status); err != nil {
 				t.Error(err)
