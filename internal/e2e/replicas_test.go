@@ -35,14 +35,14 @@ gates:
 `
 
 func TestServe_TwoReplicasNeverLetMoreThanCapacityInside(t *testing.T) {
-	const capacity, people = 20, 500
-	meter := &loadtest.Meter{Who: func(r *http.Request) string { return r.Header.Get("X-Foyer-Ticket") }}
+	const capacity, people, idle = 20, 500, time.Second
+	meter := &loadtest.Meter{Silence: idle, Who: func(r *http.Request) string { return r.Header.Get("X-Foyer-Ticket") }}
 	upstream := httptest.NewServer(meter.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, shopWindow)
 	})))
 	defer upstream.Close()
 	redis := services.PrivateRedis(t).URL()
-	configuration := fmt.Sprintf(redisGate, redis, upstream.URL, capacity, "1s")
+	configuration := fmt.Sprintf(redisGate, redis, upstream.URL, capacity, idle.String())
 	replicas := []*server{serve(t, configuration), serve(t, configuration)}
 	transport := loadtest.NewTransport(loadtest.TransportSettings{Connections: people})
 	defer transport.CloseIdleConnections()
@@ -53,11 +53,11 @@ func TestServe_TwoReplicasNeverLetMoreThanCapacityInside(t *testing.T) {
 	tally := loadtest.NewTally()
 	loadtest.Crowd{People: people, Visit: func(ctx context.Context, i int) loadtest.Outcome {
 		site := loadtest.Site{Base: replicas[i%2].Edge, Gate: "shop", Entry: "/sale", Transport: transport}
-		visit := stayer
+		v := loadtest.NewVisitor(site)
 		if i%3 == 0 {
-			visit = vanisher
+			return vanisher(ctx, v, i)
 		}
-		outcome := visit(ctx, loadtest.NewVisitor(site), i)
+		outcome := stayer(ctx, v, meter)
 		if outcome.End == loadtest.Bought {
 			stayed.Add(1)
 		}
@@ -76,8 +76,8 @@ func TestServe_TwoReplicasNeverLetMoreThanCapacityInside(t *testing.T) {
 }
 
 // stayer waits as long as it takes, looks at a few pages, and leaves. Whom a busy machine keeps from asking for longer
-// than idle waits once more.
-func stayer(ctx context.Context, v *loadtest.Visitor, _ int) loadtest.Outcome {
+// than idle waits once more, and is not inside meanwhile.
+func stayer(ctx context.Context, v *loadtest.Visitor, meter *loadtest.Meter) loadtest.Outcome {
 	arrived := time.Now()
 	place, err := v.Enter(ctx, -1)
 	waited := time.Since(arrived)
@@ -87,6 +87,7 @@ func stayer(ctx context.Context, v *loadtest.Visitor, _ int) loadtest.Outcome {
 		}
 		<-time.After(80 * time.Millisecond)
 		if place, err = v.Arrive(ctx); err == nil && !place.Inside {
+			meter.End(fmt.Sprint(place.Ticket))
 			place, err = v.Enter(ctx, -1)
 		}
 	}
