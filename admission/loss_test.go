@@ -80,7 +80,8 @@ func TestRedis_LosingTheLineLosesNobody(t *testing.T) {
 			if loss.keep != nil {
 				loss.keep(c)
 			}
-			c.out = append(c.out, c.join(waiting-waiting/2)...)
+			more := c.join(waiting - waiting/2)
+			c.out = append(c.out, more...)
 			leaver := c.in[0]
 			c.in = c.in[1:]
 			leaver.leave()

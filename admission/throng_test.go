@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,7 +79,7 @@ func (c *throng) replication(server *services.RedisServer) string {
 	return info
 }
 
-// join lets so many come at once, and answers with them in the order of their tickets.
+// join lets so many come at once, while everybody else goes on, and answers with them in the order of their tickets.
 func (c *throng) join(n int) []*guest {
 	joined := make([]*guest, n)
 	var wg sync.WaitGroup
@@ -89,7 +90,9 @@ func (c *throng) join(n int) []*guest {
 			until(c.t, func() bool { one.ticket = one.visit().Ticket; return one.ticket != 0 })
 		})
 	}
-	wg.Wait()
+	var done atomic.Bool
+	go func() { wg.Wait(); done.Store(true) }()
+	c.drive(done.Load)
 	slices.SortFunc(joined, func(a, b *guest) int { return cmp.Compare(a.ticket, b.ticket) })
 	return joined
 }
