@@ -35,10 +35,10 @@ type guest struct {
 	next   time.Time
 }
 
-// patient rules are those of a throng that a busy machine may hold up for a few seconds.
+// patientRules are those of a throng that a busy machine may hold up for a few seconds.
 func patientRules(capacity int, idle time.Duration) admission.Rules {
 	r := quick(capacity)
-	r.Idle, r.Max, r.Claim, r.Leeway = idle, 10*time.Minute, 4*time.Second, 500*time.Millisecond
+	r.Idle, r.Max, r.Claim, r.Leeway = idle, 10*time.Minute, 6*time.Second, 2*time.Second
 	r.PollMin, r.PollMax, r.Keep = 3*time.Second, 5*time.Second, time.Hour
 	return r
 }
