@@ -362,7 +362,7 @@ func (m *matrix) strike(c *cell) *cell {
 		case <-c.ended:
 		case <-c.frozen:
 		}
-		if c.wasStruck() {
+		if c.endUnlessStruck() {
 			return c
 		}
 		c = m.open(c.journey, c.recovery, c.point, c.blow)

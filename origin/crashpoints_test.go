@@ -72,9 +72,12 @@ func (p *process) at(point string) error {
 	return errStruck
 }
 
-func (p *process) wasStruck() bool {
+// endUnlessStruck ends a process that has not come to its point: nothing that it left behind may come to it later. It tells
+// whether the process was struck.
+func (p *process) endUnlessStruck() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.dead = p.dead || !p.struck
 	return p.struck
 }
 
