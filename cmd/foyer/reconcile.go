@@ -38,9 +38,10 @@ func newReconcile() *cobra.Command {
 	var check, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reconcile",
-		Short: "Compare the counters with the ledger and mend them; --check only looks",
+		Short: "Compare the counters with the ledger and mend them; --check only compares",
 		Long: "Look through the ledger for rows that break an invariant, compare the counter in Redis with it, event by event, and\n" +
-			"mend the counter. Each broken row is named. Ends with exit code 1 if there is one, or where a drift remains.",
+			"mend the counter. Each broken row is named. Ends with exit code 1 if there is one, or where a drift remains. The ledger's\n" +
+			"schema is brought up to date first, as by foyer serve, also with --check.",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadShopConfig(cmd)
@@ -59,7 +60,7 @@ func newReconcile() *cobra.Command {
 			return errors.Join(err, judgeReconciled(found))
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "change nothing")
+	cmd.Flags().BoolVar(&check, "check", false, "mend nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
